@@ -25,15 +25,18 @@ interface AnyDelivery {
 	/** The settings of the sender, else of its site. They cross the thread boundary once for all messages of a sender in a batch. */
 	settings: Settings;
 	bytes: Uint8Array;
-	/** Set when processing it ended the worker twice: it is logged as refused and not processed again. */
-	withheld?: true;
+	/** Set when processing it ended the worker twice, or took too much processor time twice: it is logged as refused and not processed again. */
+	withheld?: 'crash' | 'time';
 	/** Set when an operator replays a logged message: the id of that message. */
 	replayOf?: string;
+	/** Set when it is carried out only to see what would become of it: it is answered, and nothing of it is stored. */
+	rehearsal?: true;
 }
 
 export interface Hl7v2Delivery extends AnyDelivery {
 	kind: 'hl7v2';
-	surface: 'mllp' | 'hl7-http' | 'replay';
+	/** `administration`: a test message. */
+	surface: 'mllp' | 'hl7-http' | 'replay' | 'administration';
 	/** Says something of the batch in which it came. */
 	batchFlag?: Flag | undefined;
 }
@@ -102,10 +105,19 @@ export type MppsAnswer = MppsReportAnswer | DimseStatus;
 
 export type MppsReportAnswer = { success: true; session_id: string } | { success: false; error: string };
 
+/** The slot in which a thread tells that an object which it writes is durable. */
+export interface Placing {
+	slot: number;
+	/** The number of times that the slot was taken. */
+	turn: number;
+}
+
 /** An instance to be indexed; `bytes` are made by `packInstance`. */
 export interface InstanceDelivery extends AnyDelivery {
 	kind: 'instance';
 	surface: 'dimse' | 'dicomweb';
+	/** Set when its object is still being written. */
+	placing?: Placing;
 }
 
 /** A person edits a report: `bytes` are a `ReportEdit` in JSON. */
@@ -152,6 +164,9 @@ export type AnswerOf<Kind extends DeliveryKind> = DeliveryContracts[Kind]['answe
 
 /** One inbound message to be processed by its site's mailbox and worker. */
 export type Delivery = DeliveryOf<DeliveryKind>;
+
+/** Kinds that nothing recognises when they come again: neither the message log nor what they write names them. */
+export const unrecognisedKinds: ReadonlySet<DeliveryKind> = new Set(['fhir', 'report']);
 
 /** `duplicate` means that it was accepted before and is answered again, without effect. */
 export type Outcome = 'accepted' | 'refused' | 'ignored' | 'duplicate';

@@ -113,7 +113,12 @@ export type DecidedOutcome =
 	| { kind: 'refused' };
 
 /** The index's answer to the sender of an instance: the outcome, or the failure. */
-export type IndexAnswer = (IndexOutcome | { kind: 'failed'; failure: FailureRecord }) & {
+export type IndexAnswer = (
+	| IndexOutcome
+	| { kind: 'failed'; failure: FailureRecord }
+	/** Its object was not durable in time; nothing was recorded. */
+	| { kind: 'unplaced' }
+) & {
 	/** The key of the object, where the store gave it another one than it came with. */
 	placed?: string;
 };

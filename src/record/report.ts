@@ -27,8 +27,9 @@ export type ReportEdit = {
 /** The version that an edit wrote, or the reason why there is none. */
 export type ReportEditOutcome = { kind: 'written'; id: string; version: number } | { kind: 'refused'; diagnostics: string };
 
-/** Names the caller of an interface in the audit trail: an API key, or the client of an access token. */
+/** Names the caller of an interface in the audit trail: an API key, the client of an access token, or the person who opened a viewer. */
 export function actorOf({ keyId }: { keyId: string }): string {
+	if (keyId.startsWith('viewer:')) return keyId.slice('viewer:'.length);
 	return keyId.startsWith('token:') ? keyId : `key:${keyId}`;
 }
 

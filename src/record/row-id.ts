@@ -11,7 +11,8 @@ export function isFhirId(text: string): boolean {
 }
 
 /**
- * Returns the id of a resource's row: the FHIR id itself if it is a UUID in lower case, else a UUID version 8 made of its SHA-256. So every key and every reference takes 16 bytes, and no lookup is needed.
+ * Returns the id of a resource's row: the FHIR id itself if it is a UUID in lower case, else a UUID version 8 made of its SHA-256. So every key and
+ * every reference takes 16 bytes, and no lookup is needed.
  */
 export function rowIdOf(id: string): string {
 	return assigned.test(id) ? id : namedId(id);

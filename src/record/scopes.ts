@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { type KeyScope, missingKeyScope } from './key-scopes.ts';
 import { isFhirId } from './row-id.ts';
 
 /** SMART App Launch 2 lets a scope permit these: create, read, update, delete, search. */
@@ -22,6 +23,8 @@ export interface PartialScope {
 export interface Scopes {
 	readonly whole: Readonly<Record<string, string>>;
 	readonly parts: readonly PartialScope[];
+	/** They are those of an API key, and a refusal names what the key lacks. */
+	readonly ofKey?: true;
 }
 
 /** Stands for every type. */
@@ -59,8 +62,14 @@ export function readScopes(texts: readonly string[], patient?: unknown): Scopes 
 	return { whole, parts };
 }
 
+/** Returns what a limited key permits on FHIR, where an entry of a Bundle or a condition may need more than its route. */
+export function fhirScopesOf(scopes: readonly KeyScope[]): Scopes {
+	const letters = `${scopes.includes('read') ? 'rs' : ''}${scopes.includes('write') ? 'cud' : ''}`;
+	return { whole: { '*': letters }, parts: [], ofKey: true };
+}
+
 /**
- * Tells whether a caller may do something with every resource of a type. Without scopes the caller has an API key, which permits everything
+ * Tells whether a caller may do something with every resource of a type. Without scopes the caller has an API key that permits everything
  * at its site.
  */
 export function permits(scopes: Scopes | undefined, type: string, permission: Permission): boolean {
@@ -93,7 +102,7 @@ export function scopeName(type: string, ...permissions: readonly [Permission, ..
 
 /** @throws Failure `insufficient-scope` that names the missing scope */
 export function requireScope(scopes: Scopes | undefined, type: string, permission: Permission): void {
-	if (!permits(scopes, type, permission)) throw missingScope(scopeName(type, permission));
+	if (!permits(scopes, type, permission)) throw missingScope(scopes, scopeName(type, permission));
 }
 
 /**
@@ -101,7 +110,7 @@ export function requireScope(scopes: Scopes | undefined, type: string, permissio
  * @throws Failure `insufficient-scope` that names the missing scope
  */
 export function requireOneBinary(scopes: Scopes | undefined): void {
-	if (!holds(scopes, 'Binary', 'r')) throw missingScope('system/Binary.r');
+	if (!holds(scopes, 'Binary', 'r')) throw missingScope(scopes, 'system/Binary.r');
 }
 
 /**
@@ -112,7 +121,11 @@ export function requireSome(scopes: Scopes | undefined, type: string, permission
 	if (partsOf(scopes, type, permission).length === 0) requireScope(scopes, type, permission);
 }
 
-export function missingScope(...names: readonly string[]): Failure {
+export function missingScope(scopes: Scopes | undefined, ...names: readonly string[]): Failure {
+	if (scopes?.ofKey === true) {
+		const lacks = (letters: RegExp) => names.some((name) => letters.test(name.slice(name.lastIndexOf('.') + 1)));
+		return missingKeyScope(...(lacks(/[rs]/) ? (['read'] as const) : []), ...(lacks(/[cud]/) ? (['write'] as const) : []));
+	}
 	const scope = names.join(' ');
 	return new Failure('insufficient-scope', `the access token does not have the scope ${names.join(' and ')}`, { scope });
 }

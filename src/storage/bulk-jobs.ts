@@ -53,7 +53,10 @@ export class BulkJobTable {
 	}
 
 	/** Inserts a job. Returns the bound that kept it out; undefined when it was inserted. */
-	async insert(job: NewJob, bounds: { underWayMax: number; keptMax: number }): Promise<'under-way' | 'kept' | undefined> {
+	async insert(
+		job: NewJob,
+		bounds: { underWayMax: number; keptMax: number; keyUnderWayMax: number },
+	): Promise<'under-way' | 'key-under-way' | 'kept' | undefined> {
 		const { siteId, id, kind, state, nodeId, keyId, request, parameters, source } = job;
 		const [row] = await this.#connection.runOpened(insertJob, [
 			siteId,
@@ -68,9 +71,11 @@ export class BulkJobTable {
 			bounds.keptMax,
 			newId(),
 			source,
+			bounds.keyUnderWayMax,
 		]);
 		if (row?.[2] === 't') return undefined;
-		return Number(row?.[0]) >= bounds.underWayMax ? 'under-way' : 'kept';
+		if (Number(row?.[0]) >= bounds.underWayMax) return 'under-way';
+		return Number(row?.[3]) >= bounds.keyUnderWayMax ? 'key-under-way' : 'kept';
 	}
 
 	async read(siteId: string, id: string): Promise<StoredJob | undefined> {

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { readDatabaseUrl } from '#core/database-url.ts';
 import { Failure } from '#core/failure.ts';
 import type { Cell } from './cell.ts';
 import { asText, type StatementRunner } from './connection.ts';
@@ -19,11 +20,13 @@ export interface Borrowed {
 export class ConnectionPool implements StatementRunner {
 	readonly url: string;
 	readonly #pool: pg.Pool;
+	readonly #prepares: boolean;
 
 	/** @param url what the pool connects to */
 	constructor(url: string, pool: pg.Pool) {
 		this.url = url;
 		this.#pool = pool;
+		this.#prepares = readDatabaseUrl(url).pooling !== 'unprepared';
 	}
 
 	/** Returns rows as objects with converted values. */
@@ -50,9 +53,8 @@ export class ConnectionPool implements StatementRunner {
 
 	/** Returns cells as PostgreSQL writes them. The statement stays prepared on the connection. */
 	async run({ name, text }: Statement, values: readonly unknown[]): Promise<Cell[][]> {
-		return this.use(
-			async (client) => (await client.query<Cell[]>({ name, text, values: values as unknown[], rowMode: 'array', types: asText })).rows,
-		);
+		const query = { name: this.#prepares ? name : undefined, text, values: values as unknown[], rowMode: 'array' as const, types: asText };
+		return this.use(async (client) => (await client.query<Cell[]>(query)).rows);
 	}
 
 	/** Runs several statements in one transaction, which is rolled back when one of them fails. */
@@ -115,4 +117,13 @@ export class ConnectionPool implements StatementRunner {
 /** Tells whether PostgreSQL refused only the statement, so that the connection can still be used. Otherwise a result may still arrive. */
 export function isOfStatement(error: unknown): boolean {
 	return error instanceof Failure || (error instanceof pg.DatabaseError && error.code !== undefined && troubleOf(error) !== 'connection');
+}
+
+/** Carries a statement out on a borrowed connection. Returns rows as arrays of converted values. */
+export async function carriedOut(
+	client: pg.ClientBase,
+	{ text }: Pick<Statement, 'text'>,
+	values: readonly unknown[] = [],
+): Promise<unknown[][]> {
+	return (await client.query<unknown[]>({ text, values: values as unknown[], rowMode: 'array' })).rows;
 }

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Cell } from './cell.ts';
 import { fitting } from './one-row.ts';
+import { ownSession, type WithoutSession } from './pooling.ts';
 import { isConsequence, type Trouble } from './sqlstate.ts';
 import type { Statement } from './statement.ts';
 import { Wire, type WireResult, type WireStatement } from './wire.ts';
@@ -55,12 +56,14 @@ export class Connection implements StatementRunner {
 	#wire: Wire | undefined;
 	#opening: Promise<void> | undefined;
 	#inTransaction = false;
+	readonly #without: WithoutSession;
 
 	/**
 	 * @param newClient by `wireSettings`, not yet connected
 	 * @param statementMsMax as it was given to `wireSettings`
 	 */
-	constructor(newClient: () => pg.Client, statementMsMax: number) {
+	constructor(newClient: () => pg.Client, statementMsMax: number, without: WithoutSession = ownSession) {
+		this.#without = without;
 		this.#newClient = newClient;
 		this.#silentMsMax = statementMsMax + silentMsMax;
 	}
@@ -87,7 +90,7 @@ export class Connection implements StatementRunner {
 			throw new Failure('unavailable', 'the database cannot be reached', { cause });
 		}
 		this.#client = client;
-		this.#wire = new Wire(client.connection.stream, this.#silentMsMax);
+		this.#wire = new Wire(client.connection.stream, this.#silentMsMax, this.#without);
 	}
 
 	#forget(): pg.Client | undefined {

@@ -1,5 +1,6 @@
 import type { StatementRunner } from './connection.ts';
 import { plainArray, type Statement } from './statement.ts';
+import { jsonOf } from './statements/stored-text.ts';
 
 const entity = (type: string) => `tributary_row_id(substring(m.v -> 'entity' ->> 'reference' from '^${type}/([A-Za-z0-9.-]{1,64})'))`;
 
@@ -16,7 +17,7 @@ with recursive member (group_id, patient_id) as (
 	select ${entity('Group')}, ${entity('Patient')}
 	from member g
 	join other_resource r on r.site_id = $1 and r.resource_type = 'Group' and r.id = g.group_id and not r.deleted
-	cross join lateral jsonb_path_query(r.resource::jsonb, '$.member[*]') m (v)
+	cross join lateral jsonb_path_query(${jsonOf('r.resource')}, '$.member[*]') m (v)
 	where m.v ->> 'inactive' is distinct from 'true'
 	and coalesce(tributary_date_range(m.v -> 'period') @> now(), true)
 ), named as (

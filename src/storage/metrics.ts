@@ -1,5 +1,12 @@
 import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
 
+/** The steps of the object store that callers wait for. */
+export const storeSteps = ['write', 'finish', 'publish', 'abandon', 'size', 'read', 'remove', 'move', 'list', 'close'] as const;
+export type StoreStep = (typeof storeSteps)[number];
+
+const site = { boundedBy: 'the slugs of the configured sites' } as const;
+const feed = { boundedBy: 'FEED_METRICS_MAX' } as const;
+
 /** The database as this process sees it, and what is counted in it. */
 export const storageMetricDefinitions = {
 	databaseUp: {
@@ -7,6 +14,39 @@ export const storageMetricDefinitions = {
 		kind: 'gauge',
 		help: '1 while the database answers.',
 		across: 'min',
+		labels: {},
+	},
+	databaseWal: {
+		name: 'tributary_database_wal_bytes_total',
+		kind: 'counter',
+		help: 'WAL that the database wrote for all its users, as far as this node watched.',
+		labels: {},
+	},
+	databaseArchiveFailures: {
+		name: 'tributary_database_archive_failures_total',
+		kind: 'counter',
+		help: 'Attempts of the database to archive a WAL file that failed, as far as this node watched.',
+		labels: {},
+	},
+	databaseArchiveFailing: {
+		name: 'tributary_database_archive_failing',
+		kind: 'gauge',
+		help: '1 while the latest attempt to archive a WAL file is one that failed.',
+		across: 'max',
+		labels: {},
+	},
+	databaseLongestTransaction: {
+		name: 'tributary_database_longest_transaction_seconds',
+		kind: 'gauge',
+		help: 'Age of the oldest open transaction of this database that the role of the service may see.',
+		across: 'max',
+		labels: {},
+	},
+	databaseDeadRows: {
+		name: 'tributary_database_dead_rows_ratio',
+		kind: 'gauge',
+		help: 'The greatest share of dead rows among tables of more than 100,000 rows.',
+		across: 'max',
 		labels: {},
 	},
 	readsInFlight: {
@@ -21,18 +61,85 @@ export const storageMetricDefinitions = {
 		help: 'Statements of FHIR reads and searches that failed.',
 		labels: {},
 	},
+	replicaUp: {
+		name: 'tributary_replica_up',
+		kind: 'gauge',
+		help: '1 while the replica of DATABASE_READ_URL answers as a standby of the primary, and where there is none.',
+		across: 'min',
+		labels: {},
+	},
+	replicaLagSeconds: {
+		name: 'tributary_replica_lag_seconds',
+		kind: 'gauge',
+		help: 'Age of the oldest thing that the replica lacks; 0 while it lacks nothing.',
+		across: 'max',
+		labels: {},
+	},
+	replicaLagBytes: {
+		name: 'tributary_replica_lag_bytes',
+		kind: 'gauge',
+		help: 'Bytes of the write-ahead log that the primary has and the replica has not replayed.',
+		across: 'max',
+		labels: {},
+	},
+	replicaReads: {
+		name: 'tributary_replica_reads_total',
+		kind: 'counter',
+		help: 'Reads and searches with a replica, by who answered: the replica at once or after a wait, or the primary because the replica was behind or away.',
+		labels: { answered: ['replica', 'replica_waited', 'primary_behind', 'primary_away'] },
+	},
 	openConflicts: {
 		name: 'tributary_imaging_conflicts_open',
 		kind: 'gauge',
 		help: 'Objects with different content under a known UID that wait for a person to settle the conflict.',
 		across: 'max',
-		labels: { site: { boundedBy: 'the slugs of the configured sites' } },
+		labels: { site },
 	},
 	unmatchedMessages: {
 		name: 'tributary_unmatched_messages_total',
 		kind: 'counter',
 		help: 'Messages without a matching site. Dropped messages were answered but not logged, because too many were waiting.',
-		labels: { reason: ['no-sender', 'tie'], result: ['logged', 'dropped'] },
+		labels: { reason: ['no-sender', 'tie', 'called', 'calling'], result: ['logged', 'dropped'] },
+	},
+	siteLastMessage: {
+		name: 'tributary_site_last_message_timestamp_seconds',
+		kind: 'gauge',
+		help: 'When the latest message of a site came, over all nodes, in seconds since 1970. It outlives a restart.',
+		across: 'max',
+		labels: { site },
+	},
+	feedLastMessage: {
+		name: 'tributary_feed_last_message_timestamp_seconds',
+		kind: 'gauge',
+		help: 'When the latest message of a client or key came, over all nodes, in seconds since 1970.',
+		across: 'max',
+		labels: { site, feed, name: { boundedBy: 'one per feed' } },
+	},
+	feedMessages: {
+		name: 'tributary_feed_messages_total',
+		kind: 'counter',
+		help: 'Messages by client or key; `other` stands for all others of the site. They are counted within twenty seconds of their answer.',
+		labels: { site, feed, outcome: ['taken', 'refused'] },
+	},
+	backupAge: {
+		name: 'tributary_backup_age_seconds',
+		kind: 'gauge',
+		help: 'Seconds since the moment of which the last finished backup is. 0 where `tributary backup` was never run.',
+		across: 'max',
+		labels: {},
+	},
+	objectStoreUp: {
+		name: 'tributary_object_store_up',
+		kind: 'gauge',
+		help: '1 while the object store takes and answers a probe.',
+		across: 'min',
+		labels: {},
+	},
+	objectStoreTimeouts: {
+		name: 'tributary_object_store_timeouts_total',
+		kind: 'counter',
+		help: 'Steps of the object store that took longer than OBJECT_STORE_MS_MAX.',
+		labels: { step: storeSteps },
 	},
 	segments: {
 		name: 'tributary_object_segments',

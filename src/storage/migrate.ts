@@ -3,6 +3,7 @@ import { MikroORM } from '@mikro-orm/postgresql';
 import type { ConnectionPool } from './connection-pool.ts';
 import { openPool } from './database.ts';
 import { migrationsIn, type NamedMigration } from './migrations.ts';
+import { MissingDatabaseError } from './missing-database.ts';
 import { ormConnection } from './orm-connection.ts';
 
 /** Any constant will do if every node uses the same one. */
@@ -12,13 +13,23 @@ const migrationLock = 7_421_913;
 const migrationPool = { max: 2, application_name: 'tributary migration', connectionTimeoutMillis: 5000 };
 
 /**
- * Updates the schema. Two nodes that start together do so one after the other.
+ * Updates the schema. Two nodes that start together do so one after the other. Whoever only reads makes none where there is none. With `only`
+ * the schema gets no other migrations than these, which is how an earlier one is made.
+ * @throws MissingDatabaseError when there is none to read
  * @throws Error when the database is newer than this version of the product
  */
-export async function migrate(databaseUrl: string): Promise<{ applied: string[] }> {
+export async function migrate(
+	databaseUrl: string,
+	{ create = true, only }: { create?: boolean; only?: readonly string[] } = {},
+): Promise<{ applied: string[] }> {
 	return whileLocked(databaseUrl, async (pool) => {
+		if (!create && !(await hasSchema(pool)))
+			throw new MissingDatabaseError(
+				"the database has no tables of Tributary: check DATABASE_URL; 'tributary migrate' or 'tributary start' makes them",
+			);
 		const known = await migrationsIn();
-		const orm = await openOrm(pool, known);
+		const wanted = only === undefined ? known : known.filter(({ name }) => only.includes(name));
+		const orm = await openOrm(pool, wanted);
 		try {
 			await refuseNewer(orm, known);
 			const applied = await orm.migrator.up();
@@ -27,6 +38,12 @@ export async function migrate(databaseUrl: string): Promise<{ applied: string[] 
 			await orm.close(true);
 		}
 	});
+}
+
+/** Tells if a migration has ever run in the database. */
+export async function hasSchema(pool: ConnectionPool): Promise<boolean> {
+	const [row] = await pool.rows<{ found: boolean }>({ text: `select to_regclass('mikro_orm_migrations') is not null as found` }, []);
+	return row?.found === true;
 }
 
 /** Returns the names of the migrations that the database lacks. */
@@ -41,6 +58,12 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
 		await orm.close(true);
 		await pool.close();
 	}
+}
+
+/** Returns those of the names that are no migrations of this version. */
+export async function unknownMigrations(names: readonly string[]): Promise<string[]> {
+	const known = new Set((await migrationsIn()).map(({ name }) => name));
+	return names.filter((name) => !known.has(name));
 }
 
 function openOrm(pool: ConnectionPool, migrationsList: NamedMigration[]): Promise<MikroORM> {

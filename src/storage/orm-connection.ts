@@ -1,12 +1,13 @@
 import { createPostgreSqlTypeParsers } from '@mikro-orm/postgresql';
 import { type PostgresCursor, PostgresDialect, type PostgresPool, type PostgresPoolClient, type PostgresQueryResult } from 'kysely';
 import pg from 'pg';
+import { databaseNameOf } from '#core/database-url.ts';
 import { type Borrowed, type ConnectionPool, isOfStatement } from './connection-pool.ts';
 
 /** MikroORM on the connections of a pool, which stays open when the ORM is closed. */
 export function ormConnection(pool: ConnectionPool): { dbName: string; driverOptions: PostgresDialect } {
 	const shared: PostgresPool = { options: {}, connect: async () => new OrmClient(await pool.borrow()), end: async () => undefined };
-	return { dbName: decodeURIComponent(new URL(pool.url).pathname.slice(1)), driverOptions: new PostgresDialect({ pool: shared }) };
+	return { dbName: databaseNameOf(pool.url), driverOptions: new PostgresDialect({ pool: shared }) };
 }
 
 /** MikroORM converts times itself. Other users of the pool have the driver do it, so the rule goes with each statement. */

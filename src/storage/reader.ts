@@ -5,6 +5,8 @@ import type { Cell } from './cell.ts';
 import { limited, silentMsMax } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
+import type { WithoutSession } from './pooling.ts';
+import type { ReplicaCondition } from './replica/replica-watch.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';
 import { Wire, type WireStatement } from './wire.ts';
 
@@ -12,6 +14,7 @@ export interface ReaderOptions {
 	/** Makes a client with `readSettings` that is not yet connected. */
 	newClient(): pg.Client;
 	connections: number;
+	without: WithoutSession;
 	limits: Pick<StorageLimits, 'readStatementsMax' | 'readMsMax'>;
 	metrics: Pick<StorageMetrics, 'readFailures'>;
 	log: Log;
@@ -65,12 +68,47 @@ export class Reader {
 		}));
 	}
 
+	/**
+	 * Opens all connections. Otherwise a database that later gives out no more of them would fail the reads that need another one. Never rejects:
+	 * those that cannot be opened now are opened by reads, and tried here again.
+	 */
+	async openAll(): Promise<void> {
+		await Promise.allSettled(this.#slots.map((slot) => slot.open ?? this.#opened(slot)));
+	}
+
+	/** False while no connection is open and none can be opened, though the database may answer others. */
+	get isUp(): boolean {
+		return this.#slots.some(({ open, failures }) => open !== undefined || failures === 0);
+	}
+
+	/** The condition of the replica that is read from; undefined where the primary is. */
+	get replica(): ReplicaCondition | undefined {
+		return undefined;
+	}
+
 	get inFlight(): number {
 		return this.#inFlight;
 	}
 
 	/** @throws Failure `unavailable` when the database cannot be reached, is too slow, or has too much to do already */
-	async run(statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
+	run(statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
+		// Statements of different readers fail by themselves.
+		return this.#onSlot(async (wire) => (await wire.run(statement, values, true)).rows);
+	}
+
+	/** Sends a statement without values right before another one, on the same connection. @throws Failure like `run` */
+	protected runBehind(
+		first: ReadStatement,
+		statement: ReadStatement,
+		values: readonly unknown[],
+	): Promise<[first: Cell[][], rows: Cell[][]]> {
+		return this.#onSlot(async (wire) => {
+			const [before, after] = await Promise.all([wire.run(first, [], true), wire.run(statement, values, true)]);
+			return [before.rows, after.rows];
+		});
+	}
+
+	async #onSlot<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
 		if (this.#inFlight >= this.#options.limits.readStatementsMax) {
 			throw new Failure('unavailable', 'too many reads are under way', { retryAfterSeconds: 1 });
 		}
@@ -80,8 +118,7 @@ export class Reader {
 		let open: OpenReader | undefined;
 		try {
 			open = slot.open ?? (await this.#opened(slot));
-			// Statements of different readers fail by themselves.
-			return (await open.wire.run(statement, values, true)).rows;
+			return await work(open.wire);
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			const trouble = troubleOf(error);
@@ -99,10 +136,10 @@ export class Reader {
 		}
 	}
 
-	/** A connection that must wait before its next try is used only when all of them must. */
+	/** A connection that could not be opened is used only when that holds for all of them. `openAll` tries it again. */
 	#leastBusy(): Slot {
 		const nowMs = Date.now();
-		const waits = (slot: Slot) => (slot.open === undefined && nowMs < slot.notBeforeMs ? 1 : 0);
+		const waits = (slot: Slot) => (slot.open !== undefined || slot.failures === 0 ? 0 : nowMs < slot.notBeforeMs ? 2 : 1);
 		return this.#slots.reduce((best, slot) => ((waits(slot) - waits(best) || slot.inFlight - best.inFlight) < 0 ? slot : best));
 	}
 
@@ -135,7 +172,7 @@ export class Reader {
 			throw new Failure('unavailable', 'the database cannot be reached', { cause, retryAfterSeconds: 2 });
 		}
 		slot.failures = 0;
-		const wire = new Wire(client.connection.stream, limits.readMsMax + silentMsMax);
+		const wire = new Wire(client.connection.stream, limits.readMsMax + silentMsMax, this.#options.without);
 		slot.open = { client, wire };
 		return slot.open;
 	}

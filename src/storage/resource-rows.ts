@@ -5,6 +5,7 @@ import { cellAt, columnsOf, textAt } from './columns.ts';
 import type { Statement } from './statement.ts';
 import { keyed, nameOf } from './statements/relation.ts';
 import { resourceText } from './statements/row-columns.ts';
+import { wholeText } from './statements/stored-text.ts';
 
 export type TableShapes = Readonly<Record<ResourceType, TableShape>>;
 
@@ -37,7 +38,7 @@ join ${shape.renderedFrom === undefined ? shape.keptIn : shape.table} r on r.sit
 	/** The select list of the table under an alias. The site comes first. */
 	columns(alias: string): string {
 		const column = (name: string) =>
-			name === 'resource' ? (alias === 'r' ? resourceText(this.shape.table) : `${alias}.resource`) : `${alias}.${name}`;
+			name === 'resource' ? (alias === 'r' ? resourceText(this.shape.table) : wholeText(`${alias}.resource`)) : `${alias}.${name}`;
 		return [...common, ...this.#links].map(column).join(', ');
 	}
 

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { passwordsOf, withoutPassword } from '#core/database-url.ts';
 
 export interface SurfaceAddress {
 	host: string;
@@ -16,16 +17,22 @@ export interface RuntimeFile {
 	version: string;
 	/** The HTTP server library that this machine could load, with its version. */
 	httpServer: string;
+	/** Without its password. */
 	databaseUrl: string;
+	/** True if the database wants a password, which commands then take from their own DATABASE_URL. */
+	hasPassword?: boolean;
 	surfaces: Record<string, SurfaceAddress>;
 }
 
 const nameOf = (dataDir: string) => join(dataDir, 'service.json');
 
-/** Only the service's user can read it, because it names the database. */
-export function writeRuntimeFile(dataDir: string, runtime: RuntimeFile): void {
+/** Only the service's user can read it, because it names the database. The password of the database stays in the environment of the service. */
+export function writeRuntimeFile(dataDir: string, runtime: Omit<RuntimeFile, 'hasPassword'>): void {
 	const path = nameOf(dataDir);
-	writeFileSync(`${path}.new`, `${JSON.stringify(runtime, null, '\t')}\n`, { mode: 0o600 });
+	const { databaseUrl } = runtime;
+	const hasPassword = passwordsOf(databaseUrl).length > 0;
+	const noted = { ...runtime, databaseUrl: withoutPassword(databaseUrl), ...(hasPassword && { hasPassword }) };
+	writeFileSync(`${path}.new`, `${JSON.stringify(noted, null, '\t')}\n`, { mode: 0o600 });
 	renameSync(`${path}.new`, path);
 }
 

@@ -36,6 +36,11 @@ export class ColumnValues {
 		return this.#isQuoted ? withoutNul(String(value)) : String(value);
 	}
 
+	/** Returns each value once, as a text. */
+	distinct(): string[] {
+		return [...new Set(this.#values)].flatMap((value) => (value === null ? [] : [String(value)]));
+	}
+
 	/** The array as PostgreSQL writes it. The driver asks for it by this name. */
 	toPostgres(): string {
 		return this.#isQuoted ? textLiteral(this.#values as readonly (string | null)[]) : plainLiteral(this.#values);

@@ -20,8 +20,11 @@ export interface Transaction<Item, Outcome> {
 	refuse(item: Item, trouble: 'row' | 'unknown', error: unknown): 'again' | 'done';
 	/** Items that are passed over, because one before them, in whose order they stand, was not carried out. */
 	isHeld?(item: Item): boolean;
-	/** Milliseconds before the next attempt; undefined when there is none. */
-	pauseMs(trouble: Trouble, repeats: number, elapsedMs: number): number | undefined;
+	/**
+	 * Milliseconds before the next attempt; undefined when there is none. `isUnsure`: an earlier COMMIT may have happened, which nobody finds out any
+	 * more once this is given up.
+	 */
+	pauseMs(trouble: Trouble, repeats: number, elapsedMs: number, isUnsure: boolean): number | undefined;
 	repeated?(): void;
 	halved?(): void;
 }
@@ -88,7 +91,7 @@ async function attempt<Item, Outcome>(items: readonly Item[], transaction: Trans
 			if (trouble === 'unknown' && unsure === undefined) return { kind: 'failed', trouble, error };
 			if (trouble === 'connection') unsure = committing ?? unsure;
 			transaction.repeated?.();
-			const pauseMs = trouble === 'unknown' ? undefined : transaction.pauseMs(trouble, repeats, performance.now() - startedMs);
+			const pauseMs = transaction.pauseMs(trouble, repeats, performance.now() - startedMs, unsure !== undefined);
 			if (pauseMs === undefined) throw unavailable(error);
 			if (pauseMs > 0) await new Promise((resolve) => setTimeout(resolve, pauseMs));
 			repeats++;

@@ -1,4 +1,5 @@
 import type { Log } from '#core/log.ts';
+import { RepeatedTrouble } from '#core/repeated.ts';
 import type { Connection } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
@@ -6,17 +7,26 @@ import { troubleOf } from './sqlstate.ts';
 import { insertUnmatched } from './statements/insert-unmatched.ts';
 
 /**
- * A message that belongs to no site: the address matches a client, but MSH-3/MSH-4 do not (`no-sender`), or two sites match equally well.
+ * A message that belongs to no site: the address matches a client, but MSH-3/MSH-4 do not (`no-sender`), or two sites match equally well. Or an
+ * association whose AE titles nobody knows.
  */
 export interface UnmatchedMessage {
 	id: string;
 	receivedAtMs: number;
-	surface: 'mllp';
+	surface: 'mllp' | 'dimse';
 	/** The sender's address. */
 	source: string;
-	reason: 'no-sender' | 'tie';
+	/** DIMSE: no site has the called AE title, or no client of its site has the calling one. */
+	reason: 'no-sender' | 'tie' | 'called' | 'calling';
 	messageType: string;
 	controlId: string;
+	/** The only site that it can be meant for, if there is one. */
+	siteId?: string | undefined;
+	sendingApplication?: string;
+	sendingFacility?: string;
+	calledAe?: string;
+	callingAe?: string;
+	/** An association has none. */
 	bytes: Uint8Array;
 }
 
@@ -48,6 +58,7 @@ export function createUnmatchedLog({ connection, limits, metrics, log, retryMs =
 	let writing: Promise<void> | undefined;
 	let stopped = false;
 	let wake: () => void = () => {};
+	const away = new RepeatedTrouble(log, 'unmatched messages wait to be logged');
 
 	function done(message: UnmatchedMessage, result: 'logged' | 'dropped'): void {
 		bytes -= message.bytes.length;
@@ -55,11 +66,12 @@ export function createUnmatchedLog({ connection, limits, metrics, log, retryMs =
 	}
 
 	async function insert(message: UnmatchedMessage): Promise<void> {
-		const { id, receivedAtMs, surface, source, reason, messageType, controlId } = message;
+		const { id, receivedAtMs, surface, source, reason, messageType, controlId, siteId } = message;
+		const named = [message.sendingApplication, message.sendingFacility, message.calledAe, message.callingAe];
 		await connection.open();
 		const received = new Date(receivedAtMs).toISOString();
-		const values = [id, received, surface, source, reason, text(messageType), text(controlId), message.bytes];
-		await connection.run(insertUnmatched, values);
+		const values = [id, received, surface, source, reason, text(messageType), text(controlId), message.bytes, siteId ?? null];
+		await connection.run(insertUnmatched, [...values, ...named.map((name) => (name === undefined ? null : text(name)))]);
 	}
 
 	/** Tells whether the message needs no further attempt. */
@@ -67,11 +79,15 @@ export function createUnmatchedLog({ connection, limits, metrics, log, retryMs =
 		try {
 			await insert(message);
 			done(message, 'logged');
+			away.over();
 			return true;
 		} catch (error) {
 			const trouble = troubleOf(error);
+			if (trouble === 'repeat' || trouble === 'connection') {
+				away.happened(error, { trouble });
+				return false;
+			}
 			log.error({ err: error, trouble }, 'unmatched message not logged');
-			if (trouble === 'repeat' || trouble === 'connection') return false;
 			done(message, 'dropped');
 			return true;
 		}

@@ -1,6 +1,7 @@
 import type { Duplex } from 'node:stream';
 import pg from 'pg';
 import type { Cell } from './cell.ts';
+import { ownSession, settingStatement, type WithoutSession } from './pooling.ts';
 import { searchPrefix } from './statement.ts';
 import { WireReader } from './wire-reader.ts';
 import { WireWriter } from './wire-writer.ts';
@@ -53,13 +54,18 @@ export class Wire {
 	/** True until what was written is sent. */
 	#isGathering = false;
 	#fatal: Error | undefined;
+	/** Makes the settings of each transaction; undefined where the session has them. */
+	readonly #settings: WireStatement | undefined;
+	readonly #prepares: boolean;
 
 	/**
 	 * @param stream the socket of the client, on which nothing is under way
 	 * @param silentMsMax so long the server may say nothing while statements wait; then the connection is given up
 	 */
-	constructor(stream: Duplex, silentMsMax: number) {
+	constructor(stream: Duplex, silentMsMax: number, without: WithoutSession = ownSession) {
 		this.#stream = stream;
+		this.#settings = settingStatement(without);
+		this.#prepares = without.prepares;
 		const reader = new WireReader({
 			parsed: () => this.#parsed(),
 			row: (cells) => this.#head()?.rows.push(cells),
@@ -81,22 +87,38 @@ export class Wire {
 	 * statements. If one that does not stand alone fails, the server passes over those that are sent behind it at the same time.
 	 * @throws TypeError when a value is none that can be sent
 	 */
-	async run({ name, text }: WireStatement, values: readonly unknown[], standsAlone: boolean): Promise<WireResult> {
+	async run(statement: WireStatement, values: readonly unknown[], standsAlone: boolean): Promise<WireResult> {
 		if (this.#stream.destroyed) throw this.#fatal ?? lost();
 		if (this.#pending.length === 0) this.#silence.refresh();
-		const held = name === undefined ? undefined : this.#prepared.get(name);
-		const isNew = held === undefined;
-		const known = held ?? this.#nameFor(name);
-		this.#writer.statement(known, isNew ? text : undefined, values);
-		if (isNew && name !== undefined) this.#keep(name, known);
-		const answered = new Promise<WireResult>((resolve, reject) => {
-			this.#pending.push({ preparing: isNew ? name : undefined, rows: [], resolve, reject });
-		});
+		const settings = this.#settings;
+		const answered = settings === undefined ? this.#write(statement, values) : this.#writeWith(settings, statement, values, standsAlone);
 		this.#isOpen = true;
 		if (standsAlone) this.#sync();
 		if (!this.#isGathering) process.nextTick(() => this.flush());
 		this.#isGathering = true;
 		return answered;
+	}
+
+	/** A transaction that stands alone consists of its settings and its statement; in others they follow `begin`. */
+	#writeWith(settings: WireStatement, statement: WireStatement, values: readonly unknown[], standsAlone: boolean): Promise<WireResult> {
+		// If they fail, so does what they are for, because it is passed over.
+		const make = () => void this.#write(settings, []).catch(() => undefined);
+		if (standsAlone && !isTransactional(statement)) make();
+		const answered = this.#write(statement, values);
+		if (statement.name === 'begin') make();
+		return answered;
+	}
+
+	#write({ name: given, text }: WireStatement, values: readonly unknown[]): Promise<WireResult> {
+		const name = this.#prepares ? given : undefined;
+		const held = name === undefined ? undefined : this.#prepared.get(name);
+		const isNew = held === undefined;
+		const known = held ?? this.#nameFor(name);
+		this.#writer.statement(known, isNew ? text : undefined, values);
+		if (isNew && name !== undefined) this.#keep(name, known);
+		return new Promise<WireResult>((resolve, reject) => {
+			this.#pending.push({ preparing: isNew ? name : undefined, rows: [], resolve, reject });
+		});
 	}
 
 	/** A name is not used again, since the server may have passed over what gave it up. */
@@ -184,6 +206,11 @@ export class Wire {
 		const error = this.#fatal ?? lost();
 		for (const each of this.#pending.splice(0)) if (each !== sync) each.reject(error);
 	}
+}
+
+/** These end a transaction, and settings before them would begin another one. */
+function isTransactional({ name }: WireStatement): boolean {
+	return name === 'commit' || name === 'rollback';
 }
 
 function lost(): Error {

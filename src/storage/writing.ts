@@ -1,8 +1,20 @@
 import type { Holding } from '#record/apply/holding.ts';
+import type { Row } from '#record/apply/rows.ts';
 import type { WorkingSet } from '#record/apply/working-set.ts';
+import { compactText } from '#record/compact-text.ts';
 import type { StatementRunner } from './connection.ts';
 import type { WorkingSets } from './reading.ts';
 import type { Statement } from './statement.ts';
+
+/** `meta.source` of what FHIR clients write begins with it (ingest/settlement). */
+const clientSource = 'urn:tributary:fhir:';
+
+/**
+ * Removes NUL. PostgreSQL cannot hold it, and refuses its escape when it reads the text as JSON, so one such row would make searches fail.
+ */
+function withoutNul(text: string): string {
+	return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text;
+}
 
 /** A batch while it is written. Its statements take effect in the order in which they are sent. */
 export class Writing {
@@ -12,13 +24,26 @@ export class Writing {
 	/** FHIR instant of everything that the batch writes. */
 	readonly lastUpdated: string;
 	readonly #connection: StatementRunner;
+	readonly #compactFrom: number;
 	readonly #sent: Promise<unknown>[] = [];
 
-	constructor(connection: StatementRunner, sets: WorkingSets, source: string, lastUpdated: string) {
+	/** @param compactFrom texts that messages wrote are stored compact from so many characters on; 0: none is */
+	constructor(connection: StatementRunner, sets: WorkingSets, source: string, lastUpdated: string, compactFrom: number) {
 		this.#connection = connection;
+		this.#compactFrom = compactFrom;
 		this.sets = sets;
 		this.source = source;
 		this.lastUpdated = lastUpdated;
+	}
+
+	/**
+	 * Returns the text of a row as it is stored. What FHIR clients write is stored as it is: they choose its form, and read it more often than it is
+	 * written.
+	 */
+	textOf({ text, source }: Row): string {
+		const valid = withoutNul(text);
+		if (this.#compactFrom === 0 || valid.length < this.#compactFrom || source?.startsWith(clientSource) === true) return valid;
+		return compactText(valid);
 	}
 
 	send(statement: Statement, values: readonly unknown[]): void {

@@ -3,7 +3,7 @@ export const holders = ['site', 'client', 'key'] as const;
 export type Holder = (typeof holders)[number];
 
 /** The groups in which people see settings. */
-export const settingTopics = ['identity', 'time', 'hl7v2', 'fhir', 'images'] as const;
+export const settingTopics = ['identity', 'time', 'hl7v2', 'fhir', 'images', 'audit', 'feed', 'retention'] as const;
 export type SettingTopic = (typeof settingTopics)[number];
 
 interface Stated {

@@ -17,6 +17,25 @@ function isOrigin(text: string): boolean {
 	);
 }
 
+/** A time in days for which a site keeps something. `variable` says it for the sites that do not. */
+const keptDays = <const Variable extends string>(label: string, what: string, variable: Variable) =>
+	({
+		label,
+		meaning: `the number of days after which ${what}; 0 keeps it for ever`,
+		topic: 'retention',
+		of: ['site'],
+		kind: 'text',
+		placeholder: '3650',
+		fault: (text: string) => (/^(?:0|[1-9]\d{0,4})$/.test(text) ? undefined : 'days are a whole number from 0 to 99999; 0 is for ever'),
+		otherwise: `what ${variable} says`,
+	}) as const;
+
+function viewerFault(text: string): string | undefined {
+	if (!text.includes('{study}')) return 'the address of a viewer has {study} where the Study Instance UID goes';
+	const scheme = URL.canParse(text) ? new URL(text).protocol : undefined;
+	return scheme === 'https:' || scheme === 'http:' ? undefined : 'the address of a viewer begins with https:// or http://';
+}
+
 /**
  * The settings of sites and senders, one row each. The options of the command line, the fields of the admin API, the forms of the console
  * and docs/settings.md are made from it.
@@ -216,6 +235,17 @@ export const settingDefinitions = {
 			text === '*' || isOrigin(text) ? undefined : 'an origin is scheme, host and port in lower case: https://viewer.example.org',
 		default: [],
 	},
+	viewer_url: {
+		label: 'Image viewer',
+		meaning:
+			'the address at which an image viewer of the site (OHIF, for one) opens a study; {study} stands for its Study Instance UID, {token} for a token that lets the viewer read this study by DICOMweb for a time. List the origin of the viewer in cors_origins',
+		topic: 'images',
+		of: ['site'],
+		kind: 'text',
+		placeholder: 'https://viewer.example.org/viewer?StudyInstanceUIDs={study}&token={token}',
+		fault: viewerFault,
+		otherwise: 'studies open in the console alone',
+	},
 	uids: {
 		label: 'UIDs of images and procedure steps',
 		meaning: 'whether images and procedure steps are taken whose UIDs have components with leading zeros, which DICOM forbids',
@@ -253,4 +283,70 @@ export const settingDefinitions = {
 		},
 		default: 'aside',
 	},
+	audit_events: {
+		label: 'Clients read the audit trail',
+		meaning: 'FHIR clients find and read the events of the audit trail of their site as AuditEvents',
+		topic: 'audit',
+		of: ['site', 'key'],
+		kind: 'switch',
+		default: true,
+	},
+	recorded_reads: {
+		label: 'Reads in the audit trail',
+		meaning:
+			'which reads of FHIR, DICOMweb and DICOM clients are recorded in the audit trail; writes, exports and what people look at always are',
+		topic: 'audit',
+		of: ['site', 'client', 'key'],
+		kind: 'choice',
+		choices: {
+			patients: 'Of patients: DICOM queries, and FHIR reads whose answer names a patient or that are forbidden.',
+			all: 'All: also reads that find nothing, fail, or tell of no patient.',
+			none: 'None: right only where another system records them.',
+		},
+		default: 'patients',
+	},
+	silent_after: {
+		label: 'Silent after',
+		meaning: 'a sender from whom nothing has come for so long counts as silent, which is an alert; a number with m, h or d: 90m',
+		topic: 'feed',
+		of: ['client', 'key'],
+		kind: 'text',
+		placeholder: '90m',
+		fault: (text) =>
+			/^[1-9]\d{0,4}[mhd]$/.test(text) ? undefined : 'a time is a number of minutes, hours or days, such as 90m, 12h or 3d',
+		otherwise: 'three times the longest usual pause of the same hour of the week, as the last four weeks show it',
+	},
+	paused: {
+		label: 'Paused',
+		meaning:
+			'nothing is taken from the sender until this ends: MLLP waits, HTTP is answered 503 and C-STORE 0xA700, so the sender keeps what it has',
+		topic: 'feed',
+		of: ['client', 'key'],
+		kind: 'switch',
+		default: false,
+	},
+	message_retention_days: keptDays('Message log', 'a message leaves the message log', 'MESSAGE_RETENTION_DAYS'),
+	history_retention_days: keptDays(
+		'Earlier versions of resources',
+		'an earlier version of a resource is removed',
+		'HISTORY_RETENTION_DAYS',
+	),
+	audit_retention_days: keptDays(
+		'Audit trail',
+		'events of the audit trail may be removed; a month goes when the times of all sites are over',
+		'AUDIT_KEEP_DAYS',
+	),
+	accepted_retention_days: keptDays(
+		'Recognition of repeated messages',
+		'a message that comes again is no longer recognised, and is applied again',
+		'ACCEPTED_RETENTION_DAYS',
+	),
+	unmatched_retention_days: keptDays('Unmatched traffic', 'an unmatched message for the site is removed', 'UNMATCHED_RETENTION_DAYS'),
+	job_retention_days: keptDays('Finished runs', 'a replay or another run that has ended is removed from the list', 'JOB_RETENTION_DAYS'),
+	feed_retention_days: keptDays('Figures of feeds', 'the figures of feeds are removed', 'FEED_RETENTION_DAYS'),
+	study_retention_days: keptDays(
+		'Studies',
+		'a study that has not changed since is deleted with its images; a legal hold keeps it',
+		'STUDY_RETENTION_DAYS',
+	),
 } as const satisfies Readonly<Record<string, SettingDefinition>>;

@@ -24,6 +24,11 @@ export function dataDirectory(dataDir: string): DataDirectory {
 	};
 }
 
+/** Tells if the data directory has an embedded database. */
+export function hasCluster(dataDir: string): boolean {
+	return existsSync(join(dataDirectory(dataDir).cluster, 'PG_VERSION'));
+}
+
 /**
  * Creates a directory that belongs to the user that runs PostgreSQL.
  * @throws Error when somebody else made one in its place, which anybody may do below a temporary directory

@@ -1,9 +1,10 @@
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, mkdirSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
+import { keepDataFolder } from '../data-folder.ts';
 import { openPool } from '../database.ts';
 import { type DataDirectory, dataDirectory, makeCluster, ownDirectory, releaseLock, stopLeftover, takeLock } from './data-directory.ts';
 import { type ProgramRunner, programRunner } from './system-user.ts';
@@ -64,7 +65,7 @@ export async function startEmbeddedDatabase({
 }: EmbeddedDatabaseOptions): Promise<EmbeddedDatabase> {
 	const { initdb, postgres } = await programs();
 	const directory = dataDirectory(dataDir);
-	mkdirSync(dataDir, { recursive: true });
+	keepDataFolder(dataDir);
 	await takeLock(directory.lock, 'the embedded database');
 	try {
 		const runner = programRunner(directory.cluster, [dirname(postgres), directory.socket]);

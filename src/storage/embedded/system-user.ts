@@ -1,6 +1,7 @@
 import { type ChildProcess, type SpawnOptions, spawn } from 'node:child_process';
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { keepDataFolder } from '../data-folder.ts';
 
 /** Runs PostgreSQL's programs as ourselves. PostgreSQL refuses to run as root, so root runs them as a system user. */
 export interface ProgramRunner {
@@ -23,7 +24,8 @@ export function programRunner(cluster: string, paths: readonly string[]): Progra
 		return { uid: undefined, gid: undefined, run: (program, parameters, options) => spawn(program, parameters, options) };
 	}
 	const user = ownerOf(cluster) ?? systemUser();
-	if ([cluster, ...paths].every((path) => isReachable(path))) {
+	keepDataFolder(dirname(cluster), user.gid);
+	if ([cluster, ...paths].every((path) => isReachable(path, user.gid))) {
 		return { ...user, run: (program, parameters, options) => spawn(program, parameters, { ...options, uid: user.uid, gid: user.gid }) };
 	}
 	if (!existsSync(setpriv)) {
@@ -53,10 +55,11 @@ function systemUser(): { uid: number; gid: number } {
 	return { uid: Number(user[2]), gid: Number(user[3]) };
 }
 
-/** Tells whether everybody may enter every directory above the path. */
-function isReachable(path: string): boolean {
+/** Tells whether everybody, or the group, may enter every directory above the path. */
+function isReachable(path: string, group: number): boolean {
 	for (let directory = dirname(path); ; directory = dirname(directory)) {
-		if (existsSync(directory) && (statSync(directory).mode & 0o001) === 0) return false;
+		const found = statSync(directory, { throwIfNoEntry: false });
+		if (found !== undefined && (found.mode & (found.gid === group ? 0o010 : 0o001)) === 0) return false;
 		if (directory === dirname(directory)) return true;
 	}
 }

@@ -16,6 +16,12 @@ export const ApiKey = defineEntity({
 		createdAt: p.datetime().name('created_at'),
 		lastUsedAt: p.datetime().nullable().name('last_used_at'),
 		revokedAt: p.datetime().nullable().name('revoked_at'),
+		/** Null for a key that never ends by itself. */
+		expiresAt: p.datetime().nullable().name('expires_at'),
+		/** Null for a key without limits. */
+		scopes: p.array().columnType('text[]').nullable(),
+		/** The id of the key that follows it. */
+		replacedBy: p.text().nullable().name('replaced_by'),
 	},
 });
 export type ApiKey = InferEntity<typeof ApiKey>;

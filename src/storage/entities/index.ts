@@ -5,13 +5,16 @@ import { ormConnection } from '../orm-connection.ts';
 import type { Statement } from '../statement.ts';
 import { ApiKey } from './api-key.ts';
 import { IntegrationClient } from './integration-client.ts';
+import { Notification } from './notification.ts';
 import { RemoteAe } from './remote-ae.ts';
+import { SignInGroup } from './sign-in-group.ts';
+import { SignInPolicy } from './sign-in-policy.ts';
 import { Site } from './site.ts';
 import { TokenIssuer } from './token-issuer.ts';
 import { User } from './user.ts';
 
 export type { EntityManager };
-export { ApiKey, IntegrationClient, RemoteAe, Site, TokenIssuer, User };
+export { ApiKey, IntegrationClient, Notification, RemoteAe, SignInGroup, SignInPolicy, Site, TokenIssuer, User };
 
 /**
  * Opens the unit of work over slowly changing data: sites, users, keys, clients, remote AEs, issuers of tokens. The hot paths have statements of their own.
@@ -19,14 +22,19 @@ export { ApiKey, IntegrationClient, RemoteAe, Site, TokenIssuer, User };
 export function openEntities(pool: ConnectionPool): Promise<MikroORM> {
 	return MikroORM.init({
 		...ormConnection(pool),
-		entities: [Site, User, ApiKey, IntegrationClient, RemoteAe, TokenIssuer],
+		entities: [Site, User, SignInGroup, SignInPolicy, ApiKey, IntegrationClient, RemoteAe, TokenIssuer, Notification],
 		allowGlobalContext: false,
 	});
 }
 
 /** Carries out a statement in the transaction that the unit of work is in. */
-export async function runInTransaction(em: EntityManager, { text }: Statement, values: readonly unknown[]): Promise<void> {
+export async function runInTransaction(em: EntityManager, statement: Statement, values: readonly unknown[]): Promise<void> {
+	await rowsInTransaction(em, statement, values);
+}
+
+/** Reads rows in the transaction that the unit of work is in. Values that are no texts, numbers or booleans come as the database writes them. */
+export async function rowsInTransaction<T>(em: EntityManager, { text }: Statement, values: readonly unknown[]): Promise<T[]> {
 	const transaction = em.getTransactionContext();
 	if (transaction === undefined) throw new Error('there is no transaction for the statement');
-	await transaction.executeQuery(CompiledQuery.raw(text, [...values]));
+	return (await transaction.executeQuery(CompiledQuery.raw(text, [...values]))).rows as T[];
 }

@@ -17,6 +17,16 @@ export const User = defineEntity({
 		/** True for an auditor who reads all sites, including new ones. */
 		allSites: p.boolean().name('all_sites'),
 		active: p.boolean(),
+		/** The sealed secret of a second factor. Statements change it. */
+		secondFactor: p.blob().nullable().name('second_factor').persist(false),
+		/** An account signs in by its password, or by the OIDC provider. */
+		signIn: p
+			.enum(['local', 'provider'] as const)
+			.name('sign_in')
+			.default('local'),
+		/** The subject of the provider who has the account. Both are null for a local one, and for one that waits for its first sign-in. */
+		providerIssuer: p.text().nullable().name('provider_issuer'),
+		providerSubject: p.text().nullable().name('provider_subject'),
 		createdAt: p.datetime().name('created_at'),
 		sites: () => p.manyToMany(Site).pivotTable('site_member').joinColumn('user_id').inverseJoinColumn('site_id'),
 	},

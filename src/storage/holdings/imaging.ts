@@ -6,9 +6,12 @@ import type { HeldInstance, HeldStudy, InstancePolicy, StatedPatient } from '#re
 import { indexText } from '#record/index-text.ts';
 import type { Cell } from '../cell.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
+import type { ForeseenStatements } from '../foresight.ts';
 import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
+import { foreseenTurns } from '../statements/take-turns.ts';
+import { grownInstances, growStudies, upsertSeries, upsertStudies } from '../statements/write-imaging.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import { findReportsOfStudies } from './diagnostic-reports.ts';
 import { sendImaging } from './imaging-writes.ts';
@@ -70,6 +73,14 @@ left join imaging_series s on s.site_id = t.site_id and s.study_uid = t.study_ui
 cross join lateral (
 	select array_agg(tributary_survivor(t.site_id, former.id)) as former_survivor_ids from unnest(t.former_patient_ids) as former (id)
 ) f`,
+};
+
+/** An instance that is added counts in its study, and may begin it or a series. */
+export const foreseenImaging: ForeseenStatements = {
+	empty: [findInstances],
+	counted: [foreseenTurns],
+	growing: [{ write: growStudies, value: grownInstances, read: findStudies, column: study.at.instance_count }],
+	changing: [upsertSeries, upsertStudies].map((write) => ({ write, read: findStudies })),
 };
 
 /** Finds studies by accession number. */

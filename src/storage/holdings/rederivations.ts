@@ -15,16 +15,18 @@ import type { ResourceType } from '#record/table-shape.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
 import type { ResourceTables } from '../resource-rows.ts';
 import { plainArray, type Statement, textArray } from '../statement.ts';
+import { wholeText } from '../statements/stored-text.ts';
 import type { StoredHolding } from '../stored-holding.ts';
 import type { Writing } from '../writing.ts';
 
-const kept = columnsOf({ h: ['site_id', 'resource_type', 'id', 'version', 'source', 'resource'] });
+/** The text follows them. */
+const kept = columnsOf({ h: ['site_id', 'resource_type', 'id', 'version', 'source'] });
 
 /** Reads the versions of resources from a given one on; the current one is not among them. */
 export const findVersionsSince: Statement = {
 	name: 'find_versions_since',
 	text: `
-select ${kept.list}
+select ${kept.list}, ${wholeText('h.resource')}
 from unnest($1::uuid[], $2::text[], $3::uuid[], $4::integer[]) as k (site_id, resource_type, id, version)
 join resource_history h on h.site_id = k.site_id and h.resource_type = k.resource_type and h.id = k.id and h.version >= k.version`,
 };
@@ -154,7 +156,7 @@ export function storedRederivations(tables: ResourceTables): StoredHolding {
 			for (const cells of await reading.run(findVersionsSince, values)) {
 				const [resourceType, rowId] = [textAt(cells, kept.at.resource_type) as ResourceType, textAt(cells, kept.at.id)];
 				const version = Number(textAt(cells, kept.at.version));
-				const text = textAt(cells, kept.at.resource);
+				const text = textAt(cells, kept.width);
 				reading
 					.setOf(cells)
 					.of(rederivations)

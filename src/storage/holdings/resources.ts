@@ -115,14 +115,14 @@ function changedRows({ sets }: Writing): Map<ResourceType, SiteRow[]> {
 function sendTable(writing: Writing, { shape, keep, insert, update }: TableStatements, rows: readonly SiteRow[]): void {
 	const created = rows.filter(({ row }) => isNew(row));
 	const known = created.length === rows.length ? [] : rows.filter(({ row }) => !isNew(row));
-	if (created.length > 0) writing.send(insert, parametersOf(shape, created));
+	if (created.length > 0) writing.send(insert, parametersOf(writing, shape, created));
 	if (known.length === 0) return;
 	writing.send(keep, [plainArray(known.map(({ siteId }) => siteId)), plainArray(known.map(({ row }) => row.id))]);
-	writing.send(update, parametersOf(shape, known));
+	writing.send(update, parametersOf(writing, shape, known));
 }
 
-function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
-	const packed = packTexts(rows.map(({ row }) => withoutNul(row.text)));
+function parametersOf(writing: Writing, shape: TableShape, rows: readonly SiteRow[]): unknown[] {
+	const packed = packTexts(rows.map(({ row }) => writing.textOf(row)));
 	const search = rows.map(({ row }) => shape.searchValues(row.resource ?? JSON.parse(row.text)));
 	return [
 		plainArray(rows.map(({ siteId }) => siteId)),
@@ -150,13 +150,6 @@ function parametersOf(shape: TableShape, rows: readonly SiteRow[]): unknown[] {
 	];
 }
 
-/**
- * Removes NUL. PostgreSQL cannot hold it, and refuses its escape when it reads the text as JSON, so one such row would make searches fail.
- */
-function withoutNul(text: string): string {
-	return text.includes('\\u0000') ? text.replace(/(?<!\\)((?:\\\\)*)\\u0000/g, '$1') : text;
-}
-
 function columnArray({ sqlType }: Column, values: readonly ColumnValue[]): ColumnValues {
 	if (sqlType === 'uuid' || sqlType === 'boolean' || sqlType === 'integer')
 		return plainArray(values as (string | number | boolean | null)[]);
@@ -179,7 +172,7 @@ function sendIntermediateVersions(writing: Writing, rows: readonly SiteRow[]): v
 		for (let earlier = row.supersedes; earlier && !earlier.stored; earlier = earlier.supersedes) versions.push({ siteId, row: earlier });
 	}
 	if (versions.length === 0) return;
-	const packed = packTexts(versions.map(({ row }) => withoutNul(row.text)));
+	const packed = packTexts(versions.map(({ row }) => writing.textOf(row)));
 	writing.send(insertVersions, [
 		plainArray(versions.map(({ siteId }) => siteId)),
 		plainArray(versions.map(({ row }) => row.resourceType)),

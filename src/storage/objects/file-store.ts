@@ -1,19 +1,23 @@
 import { closeSync, createReadStream, renameSync } from 'node:fs';
-import { opendir, rename, rm, stat } from 'node:fs/promises';
+import { mkdir, opendir, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { Failure } from '#core/failure.ts';
 import { codeOf, FolderSync, Folders, storeFailure, syncData, unlessMissing } from './file-system.ts';
 import type { FileWriter } from './file-writer.ts';
 import { Incoming } from './incoming.ts';
-import { isObjectKey, placedKey, placeOf } from './object-key.ts';
-import type { ByteRange, ListedObject, ObjectDescription, ObjectStore, ObjectWriter } from './object-store.ts';
+import { isObjectKey, placedKey, placeOf, publishedKey } from './object-key.ts';
+import type { ByteRange, ListedObject, ObjectDescription, ObjectStore, ObjectWriter, PlacedObject } from './object-store.ts';
+import { Pins } from './pins.ts';
 import { Removals } from './removals.ts';
 import { SegmentObject } from './segment-object.ts';
 import { SegmentReader } from './segment-reader.ts';
-import { checksumOf, type PlacedObject, SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts';
+import { checksumOf, SegmentWriter, type SegmentWriterOptions } from './segment-writer.ts';
 
 const incoming = 'incoming';
 export const segmentsFolder = 'segments';
+const held = 'held';
+/** These folders hold no published object that is a file. */
+const others: ReadonlySet<string> = new Set([incoming, segmentsFolder, held, 'pins']);
 /** A buffer size: it does not change what is read. */
 const readBytes = 256 * 1024;
 
@@ -47,6 +51,7 @@ export class FileStore implements ObjectStore {
 	readonly #appending: SegmentWriter | undefined;
 	readonly segments: SegmentReader;
 	readonly removals: Removals;
+	readonly pins: Pins;
 
 	/** Nothing is created below `root`, an absolute path, before the first object. Without `segments` every object becomes a file. */
 	constructor(root: string, segments?: SegmentSettings) {
@@ -56,6 +61,7 @@ export class FileStore implements ObjectStore {
 		const folder = join(root, segmentsFolder);
 		this.segments = new SegmentReader(folder);
 		this.removals = new Removals(folder);
+		this.pins = new Pins(root);
 		this.#objectBytesMax = segments?.objectBytesMax ?? 0;
 		if (segments && segments.objectBytesMax > 0) {
 			const besides = join(root, incoming);
@@ -125,10 +131,13 @@ export class FileStore implements ObjectStore {
 		}
 	}
 
-	/** Returns the path of an object that is a file of its own. */
+	/**
+	 * Returns the path of an object that is a file of its own. One that was a record of another store and came from there keeps its key, and
+	 * stays where it is, in quarantine or not.
+	 */
 	pathOf(key: string): string {
-		if (!isObjectKey(key) || placeOf(key)) throw new TypeError('not a key of the object store');
-		return join(this.#root, key);
+		if (!isObjectKey(key)) throw new TypeError('not a key of the object store');
+		return join(this.#root, placeOf(key) ? publishedKey(key) : key);
 	}
 
 	/** Renames into a folder that may not exist yet; durable when this resolves. */
@@ -144,7 +153,9 @@ export class FileStore implements ObjectStore {
 
 	async size(key: string): Promise<number | undefined> {
 		const place = placeOf(key);
-		if (place) return (await this.removals.of(place.segment)).has(place.offset) ? undefined : this.segments.size(place);
+		if (place && (await this.removals.of(place.segment)).has(place.offset)) return undefined;
+		const recorded = place && (await this.segments.size(place));
+		if (recorded !== undefined) return recorded;
 		const path = this.pathOf(key);
 		return stat(path).then(
 			({ size }) => size,
@@ -155,8 +166,16 @@ export class FileStore implements ObjectStore {
 	async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
 		const place = placeOf(key);
 		if (place) {
-			yield* this.segments.read(place, range);
-			return;
+			let isBegun = false;
+			try {
+				for await (const piece of this.segments.read(place, range)) {
+					isBegun = true;
+					yield piece;
+				}
+				return;
+			} catch (error) {
+				if (isBegun || !(error instanceof Failure) || error.code !== 'not-found') throw error;
+			}
 		}
 		if (range && range.end <= range.start) return;
 		const options = range ? { start: range.start, end: range.end - 1 } : {};
@@ -174,18 +193,35 @@ export class FileStore implements ObjectStore {
 	/** A record is only noted as removed: it goes when its segment is compacted, and whoever has its key may read it until then. */
 	async remove(key: string): Promise<boolean> {
 		const place = placeOf(key);
-		if (place) {
+		const recorded = place && (await this.segments.size(place));
+		if (place && recorded !== undefined) {
 			const bytes = await this.size(key);
 			if (bytes !== undefined) await this.removals.note(place, bytes);
 			return bytes !== undefined;
 		}
 		const path = this.pathOf(key);
 		try {
-			await rm(path);
+			if (await this.pins.any()) await this.#hold(path, this.heldPathOf(key));
+			else await rm(path);
 			return true;
 		} catch (error) {
 			return unlessMissing(error, false);
 		}
+	}
+
+	/** Returns where a file lies that was removed while a backup was at work. */
+	heldPathOf(key: string): string {
+		return join(this.#root, held, this.pathOf(key).slice(this.#root.length + 1));
+	}
+
+	async #hold(path: string, aside: string): Promise<void> {
+		await mkdir(dirname(aside), { recursive: true, mode: 0o750 });
+		await rename(path, aside);
+	}
+
+	/** Removes the files that were kept for a backup, unless one is still at work. */
+	async removeHeld(): Promise<void> {
+		if (!(await this.pins.any())) await rm(join(this.#root, held), { recursive: true, force: true });
 	}
 
 	/** A record stays where it is: the rows say whether it is the instance or kept aside. */
@@ -234,9 +270,21 @@ export class FileStore implements ObjectStore {
 		for await (const entry of entries) {
 			const path = join(folder, entry.name);
 			if (entry.isFile()) yield path;
-			else if (entry.isDirectory() && entry.name !== incoming && entry.name !== segmentsFolder) yield* this.#files(path);
+			else if (entry.isDirectory() && !(folder === this.#root && others.has(entry.name))) yield* this.#files(path);
 		}
 	}
+
+	/** Writes and syncs a small file: overwriting one would not show that the disk is full. */
+	async probe(): Promise<void> {
+		try {
+			await this.#incoming.probe();
+		} catch (error) {
+			throw storeFailure(error);
+		}
+	}
+
+	/** Only `BoundedStore` knows that, since it bounds the waits. */
+	expectAnswer(): void {}
 
 	removeTemporary(): Promise<number> {
 		return this.#incoming.removeTemporary();

@@ -59,6 +59,12 @@ export async function writeAll(fd: number, buffers: readonly Uint8Array[], posit
 	}
 }
 
+/** Makes a creation or a rename in a folder survive a loss of power. Whoever writes many files has `FolderSync`. */
+export async function syncFolder(path: string): Promise<void> {
+	const folder = await openFile(path, constants.O_RDONLY | constants.O_DIRECTORY);
+	await syncAll(folder).finally(() => closeFile(folder));
+}
+
 /** The size of a cache of open folders, far below the usual limit of open files of a process. */
 const openFoldersMax = 256;
 

@@ -1,9 +1,11 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { codeOf, openFile, unlessMissing } from './file-system.ts';
+import { closeFile, codeOf, openFile, syncData, unlessMissing, writeAll } from './file-system.ts';
 import { FileWriter, type FileWriterOptions } from './file-writer.ts';
 import { mayBeAtWork, newOwner } from './owner.ts';
+
+const probed = Buffer.alloc(16 * 1024);
 
 /** Objects that are not complete yet: one folder for each process that writes. */
 export class Incoming {
@@ -33,6 +35,19 @@ export class Incoming {
 			throw error;
 		}
 		return { path, fd };
+	}
+
+	/** Makes a small file durable, and removes it. */
+	async probe(): Promise<void> {
+		const path = this.#next();
+		const fd = await this.#open(path);
+		try {
+			await writeAll(fd, [probed]);
+			await syncData(fd);
+		} finally {
+			await closeFile(fd).catch(() => undefined);
+			await rm(path, { force: true }).catch(() => undefined);
+		}
 	}
 
 	#next(): string {

@@ -149,7 +149,9 @@ export class FileMover {
 	}
 
 	async #removeMoved(): Promise<void> {
-		const { graceMs = keyHeldMs } = this.#options;
+		const { graceMs = keyHeldMs, store } = this.#options;
+		// A backup may still have to copy them.
+		if (await store.pins.any()) return;
 		const until = Date.now() - graceMs;
 		const due = this.#moved.filter(({ atMs }) => atMs <= until);
 		this.#moved = this.#moved.filter(({ atMs }) => atMs > until);

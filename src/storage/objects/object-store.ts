@@ -24,6 +24,14 @@ export interface ByteRange {
 	end: number;
 }
 
+/** An object that has its place. */
+export interface PlacedObject {
+	/** The key that says where it lies. */
+	key: string;
+	/** Resolves when it is durable there; rejects with Failure `unavailable`. */
+	durable: Promise<void>;
+}
+
 /** An object on its way into the store. Either `publish` or `abandon` ends it. */
 export interface ObjectWriter {
 	/**
@@ -43,6 +51,11 @@ export interface ObjectWriter {
 	 * @throws Failure `unavailable`; nothing is left behind then
 	 */
 	publish(key: string, about: ObjectDescription): Promise<string>;
+	/**
+	 * Does the same, if the key is known before the object is durable: a row may name it meanwhile, and is committed afterwards. Undefined where
+	 * it is not known; nothing has begun then.
+	 */
+	place?(key: string, about: ObjectDescription): PlacedObject | undefined;
 	/** Leaves nothing behind. It has no effect on a published object and may be called at any time. */
 	abandon(): Promise<void>;
 }
@@ -78,6 +91,13 @@ export interface ObjectStore {
 	list(): AsyncIterable<ListedObject>;
 	/** Removes files that writers of ended processes have left behind; returns their number. It is called at the start of the service. */
 	removeTemporary(): Promise<number>;
+	/**
+	 * Finds out by little work whether the store takes objects. `signal` ends a question that is not answered; a write to a disk cannot be ended.
+	 * @throws Failure `unavailable` when it does not; the text says why
+	 */
+	probe(signal?: AbortSignal): Promise<void>;
+	/** @throws Failure `unavailable` while it is known that the store does not answer */
+	expectAnswer(): void;
 	/** Ends what the store still has open. Nothing may be stored afterwards. */
 	close(): Promise<void>;
 }

@@ -1,10 +1,15 @@
 import { isAbsolute, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { defaultsOf } from '#core/limit-definition.ts';
 import type { Log } from '#core/log.ts';
-import type { StorageLimits } from '../limits.ts';
+import { type StorageLimits, storageLimitDefinitions } from '../limits.ts';
 import type { StorageMetrics } from '../metrics.ts';
+import { BoundedStore } from './bounded-store.ts';
 import { FileStore, type SegmentSettings } from './file-store.ts';
+import type { S3Access } from './s3-client.ts';
 import { S3Store } from './s3-store.ts';
+import { StoreHealth } from './store-health.ts';
+import { TimeLimit } from './time-limit.ts';
 
 /** The part of the configuration that decides where objects are stored. */
 export interface ObjectStoreConfig {
@@ -16,6 +21,8 @@ export interface ObjectStoreConfig {
 	AWS_ACCESS_KEY_ID?: string | undefined;
 	AWS_SECRET_ACCESS_KEY?: string | undefined;
 	AWS_SESSION_TOKEN?: string | undefined;
+	/** The defaults unless they are given. */
+	limits?: StorageLimits;
 }
 
 const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*))?$/;
@@ -29,20 +36,45 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*
 export function configuredObjectStore(config: ObjectStoreConfig, segments?: SegmentSettings): FileStore | S3Store {
 	const folder = objectsFolder(config);
 	if (folder !== undefined) return new FileStore(folder, segments);
-	const { OBJECT_STORE_URL: url = '', DATA_DIR } = config;
+	const bucket = bucketOf(config.OBJECT_STORE_URL ?? '');
+	if (bucket === undefined) throw new Error('the object store is given as file:<absolute path> or s3://<bucket>[/<prefix>]');
+	return new S3Store({ ...bucket, spool: join(resolve(config.DATA_DIR), 'objects-spool'), access: bucketAccess(config, segments?.log) });
+}
+
+/** Reads `s3://<bucket>/<prefix>`; undefined for anything else. The prefix ends in `/`, or is empty. */
+export function bucketOf(url: string): { bucket: string; prefix: string } | undefined {
 	const [isBucket, bucket = '', prefix = ''] = s3Pattern.exec(url) ?? [];
-	if (isBucket === undefined) throw new Error('the object store is given as file:<absolute path> or s3://<bucket>[/<prefix>]');
+	if (isBucket === undefined) return undefined;
 	const below = prefix.replace(/^\/+|\/+$/g, '');
-	return new S3Store({
-		bucket,
-		prefix: below === '' ? '' : `${below}/`,
-		spool: join(resolve(DATA_DIR), 'objects-spool'),
-		access: {
-			endpoint: config.AWS_ENDPOINT_URL_S3 ?? config.AWS_ENDPOINT_URL,
-			region: config.AWS_REGION,
-			credentials: credentialsOf(config),
-		},
+	return { bucket, prefix: below === '' ? '' : `${below}/` };
+}
+
+/** Returns how buckets are reached, by the AWS_* variables. */
+export function bucketAccess(config: Omit<ObjectStoreConfig, 'DATA_DIR'>, log?: S3Access['log']): S3Access {
+	const { limits = defaultsOf(storageLimitDefinitions) } = config;
+	return {
+		endpoint: config.AWS_ENDPOINT_URL_S3 ?? config.AWS_ENDPOINT_URL,
+		region: config.AWS_REGION,
+		credentials: credentialsOf(config),
+		answerMsMax: limits.objectStoreMsMax,
+		attemptsMax: limits.objectStoreAttemptsMax,
+		log,
+	};
+}
+
+/** Returns the same store for those who must not wait for it, and what is known of its health. */
+export function boundedStore(
+	store: FileStore | S3Store,
+	{ limits, metrics, log }: { limits: StorageLimits; metrics: Pick<StorageMetrics, 'objectStoreUp' | 'objectStoreTimeouts'>; log: Log },
+): { objects: BoundedStore; health: StoreHealth } {
+	const limit = new TimeLimit(limits.objectStoreMsMax, (step) => {
+		metrics.objectStoreTimeouts.inc({ step });
+		log.error({ step }, 'the object store does not come to the end of a step');
 	});
+	const health = new StoreHealth({ probe: (signal) => store.probe(signal), probeMsMax: limits.objectProbeMsMax, metrics, log });
+	// An upload may take long; the client of the bucket sees to it that it gets on.
+	const isPublishingBounded = store instanceof FileStore;
+	return { objects: new BoundedStore({ store, limit, health, isPublishingBounded }), health };
 }
 
 /** Returns how a thread of a process start appends to segments. */
@@ -59,7 +91,7 @@ export function segmentSettings(
 	};
 }
 
-function credentialsOf(config: ObjectStoreConfig) {
+function credentialsOf(config: Omit<ObjectStoreConfig, 'DATA_DIR'>) {
 	const { AWS_ACCESS_KEY_ID: accessKeyId, AWS_SECRET_ACCESS_KEY: secretAccessKey, AWS_SESSION_TOKEN: sessionToken } = config;
 	return accessKeyId === undefined || secretAccessKey === undefined ? undefined : { accessKeyId, secretAccessKey, sessionToken };
 }

@@ -1,5 +1,6 @@
-import type { S3, S3ServiceException } from '@aws-sdk/client-s3';
+import type { S3, S3ClientConfig, S3ServiceException } from '@aws-sdk/client-s3';
 import { Failure } from '#core/failure.ts';
+import type { Log } from '#core/log.ts';
 
 /** The access to the bucket. The AWS SDK looks for missing values itself: shared files, roles of a container or an instance. */
 export interface S3Access {
@@ -7,17 +8,32 @@ export interface S3Access {
 	endpoint: string | undefined;
 	region: string | undefined;
 	credentials: { accessKeyId: string; secretAccessKey: string; sessionToken?: string | undefined } | undefined;
+	/** OBJECT_STORE_MS_MAX: a request on whose connection nothing moves for so long is ended. */
+	answerMsMax: number;
+	/** OBJECT_STORE_ATTEMPTS_MAX: so many times a request is sent. */
+	attemptsMax: number;
+	/** Undefined: what the SDK has to say is dropped. */
+	log?: Pick<Log, 'warn'> | undefined;
 }
+
+type Logger = NonNullable<S3ClientConfig['logger']>;
 
 /** A store that works accepts a connection much sooner. */
 const connectMs = 5000;
-/** The time after which an idle connection is closed. It is longer than the wait for the slowest reader (HTTP_STALL_MS_MAX). */
-const idleMs = 90_000;
 /** More requests than this wait for a connection in the client; none is refused. */
 const socketsMax = 256;
 
+/** Without a logger the SDK writes to the console. What it says at the lower levels has keys and headers of objects. */
+function loggerOf(log: S3Access['log']): Logger {
+	const ignored = () => undefined;
+	const told = (text: unknown) => {
+		log?.warn({ sdk: typeof text === 'string' ? text : undefined }, 'the client of the object store complains');
+	};
+	return { trace: ignored, debug: ignored, info: ignored, warn: told, error: told };
+}
+
 /** The SDK is loaded when the first object needs it: most commands, and services with a folder, never do. */
-export async function openClient({ endpoint, region, credentials }: S3Access): Promise<S3> {
+export async function openClient({ endpoint, region, credentials, answerMsMax, attemptsMax, log }: S3Access): Promise<S3> {
 	const { S3 } = await import('@aws-sdk/client-s3');
 	const agent = { keepAlive: true, maxSockets: socketsMax };
 	return new S3({
@@ -32,12 +48,14 @@ export async function openClient({ endpoint, region, credentials }: S3Access): P
 						...(credentials.sessionToken === undefined ? {} : { sessionToken: credentials.sessionToken }),
 					},
 				}),
+		maxAttempts: attemptsMax,
+		logger: loggerOf(log),
 		// Uploads carry Content-MD5, because many stores do not understand the SDK's own checksums.
 		requestChecksumCalculation: 'WHEN_REQUIRED',
 		responseChecksumValidation: 'WHEN_REQUIRED',
 		requestHandler: {
-			connectionTimeout: connectMs,
-			socketTimeout: idleMs,
+			connectionTimeout: Math.min(connectMs, answerMsMax),
+			socketTimeout: answerMsMax,
 			socketAcquisitionWarningTimeout: 2 ** 31 - 1,
 			httpAgent: agent,
 			httpsAgent: agent,

@@ -83,7 +83,12 @@ export class S3Store implements ObjectStore {
 	}
 
 	async #upload(temporary: string, location: S3Location): Promise<void> {
-		await this.#ask((client) => upload(client, location, temporary, this.#options.partBytes ?? 64 * MiB));
+		await this.#ask((client) =>
+			upload(client, location, temporary, {
+				partBytes: this.#options.partBytes ?? 64 * MiB,
+				attemptsMax: this.#options.access.attemptsMax,
+			}),
+		);
 		// A file that cannot be removed now is removed at the next start.
 		await rm(temporary, { force: true }).catch(() => undefined);
 	}
@@ -152,6 +157,16 @@ export class S3Store implements ObjectStore {
 			token = page.IsTruncated ? page.NextContinuationToken : undefined;
 		}
 	}
+
+	/** Asks for an object that is not there: a write would cost money every time. */
+	async probe(signal?: AbortSignal): Promise<void> {
+		const { bucket, prefix } = this.#options;
+		const options = signal === undefined ? {} : { abortSignal: signal };
+		await this.#askUnlessMissing((client) => client.headObject({ Bucket: bucket, Key: `${prefix}probe` }, options));
+	}
+
+	/** Only `BoundedStore` knows that, since it bounds the waits. */
+	expectAnswer(): void {}
 
 	async removeTemporary(): Promise<number> {
 		return (await this.#incoming.removeTemporary()) + (await this.#abortUploads());

@@ -19,8 +19,6 @@ interface Piece {
 
 /** A buffer size. */
 const readBytes = 256 * 1024;
-/** A part that fails this many times ends the instance: the sender is answered 0xA700 and sends it again. */
-const attemptsMax = 3;
 /** About twice this passes before the second attempt, and twice as much before the third. */
 const waitMs = 100;
 
@@ -41,7 +39,11 @@ interface PieceBody {
 }
 
 /** Sends a piece of a file without buffering it. The SDK does not repeat streamed requests, so that is done here. */
-async function sending<T>(piece: Piece, send: (body: PieceBody, options: { abortSignal: AbortSignal }) => Promise<T>): Promise<T> {
+async function sending<T>(
+	piece: Piece,
+	attemptsMax: number,
+	send: (body: PieceBody, options: { abortSignal: AbortSignal }) => Promise<T>,
+): Promise<T> {
 	const digest = await digestOf(piece);
 	for (let attempt = 1; ; attempt++) {
 		const body = streamOf(piece);
@@ -60,17 +62,40 @@ async function sending<T>(piece: Piece, send: (body: PieceBody, options: { abort
 	}
 }
 
-/** Resolves when the store has the whole file. When an upload in parts fails, its parts are removed if the store can be asked. */
-export async function upload(client: S3, location: S3Location, path: string, partBytes: number): Promise<void> {
+/** Metadata that the store keeps with an object. */
+export interface UploadedAs {
+	ContentType: string;
+	Metadata?: Record<string, string>;
+}
+
+interface UploadOptions {
+	partBytes: number;
+	attemptsMax: number;
+	/** A DICOM file unless something else is said. */
+	about?: UploadedAs;
+}
+
+/**
+ * Resolves when the store has the whole file. A part that fails `attemptsMax` times ends it: the sender is answered 0xA700 and sends the instance
+ * again. When an upload in parts fails, its parts are removed if the store can be asked.
+ */
+export async function upload(
+	client: S3,
+	location: S3Location,
+	path: string,
+	{ partBytes, attemptsMax, about = { ContentType: 'application/dicom' } }: UploadOptions,
+): Promise<void> {
 	const { size } = await stat(path);
 	if (size <= partBytes) {
-		await sending({ path, start: 0, end: size }, (body, options) =>
-			client.putObject({ ...location, ...body, ContentType: 'application/dicom' }, options),
+		await sending({ path, start: 0, end: size }, attemptsMax, (body, options) =>
+			client.putObject({ ...location, ...body, ...about }, options),
 		);
 		return;
 	}
-	await inParts(client, location, size, partBytes, async (part, start, end) => {
-		const { ETag } = await sending({ path, start, end }, (body, options) => client.uploadPart({ ...location, ...part, ...body }, options));
+	await inParts(client, location, size, partBytes, about, async (part, start, end) => {
+		const { ETag } = await sending({ path, start, end }, attemptsMax, (body, options) =>
+			client.uploadPart({ ...location, ...part, ...body }, options),
+		);
 		return ETag;
 	});
 }
@@ -82,7 +107,7 @@ export async function copy(client: S3, from: S3Location, to: S3Location, bytes: 
 		await client.copyObject({ ...to, CopySource });
 		return;
 	}
-	await inParts(client, to, bytes, copyBytesMax, async (part, start, end) => {
+	await inParts(client, to, bytes, copyBytesMax, { ContentType: 'application/dicom' }, async (part, start, end) => {
 		const { CopyPartResult } = await client.uploadPartCopy({ ...to, ...part, CopySource, CopySourceRange: `bytes=${start}-${end - 1}` });
 		return CopyPartResult?.ETag;
 	});
@@ -94,9 +119,10 @@ async function inParts(
 	location: S3Location,
 	bytes: number,
 	partBytes: number,
+	about: UploadedAs,
 	send: (part: { UploadId: string; PartNumber: number }, start: number, end: number) => Promise<string | undefined>,
 ): Promise<void> {
-	const { UploadId } = await client.createMultipartUpload({ ...location, ContentType: 'application/dicom' });
+	const { UploadId } = await client.createMultipartUpload({ ...location, ...about });
 	if (UploadId === undefined) throw new Error('the object store did not name the upload');
 	try {
 		const Parts = [];

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Blocks, blocksInUse, release } from './blocks.ts';
 import type { FileWriter } from './file-writer.ts';
-import type { FinishedObject, ObjectDescription, ObjectWriter } from './object-store.ts';
+import type { FinishedObject, ObjectDescription, ObjectWriter, PlacedObject } from './object-store.ts';
 import { pageBytes } from './segment-format.ts';
 import { checksumOf, isLarge, type SegmentWriter } from './segment-writer.ts';
 
@@ -72,17 +72,30 @@ export class SegmentObject implements ObjectWriter {
 
 	async publish(key: string, about: ObjectDescription): Promise<string> {
 		if (this.#file) return this.#file.publish(key);
+		const placed = this.#append(key, about);
+		await placed.durable;
+		return placed.key;
+	}
+
+	place(key: string, about: ObjectDescription): PlacedObject | undefined {
+		return this.#file ? undefined : this.#append(key, about);
+	}
+
+	#append(key: string, about: ObjectDescription): PlacedObject {
 		if (this.#state !== 'finished') throw new Error('the object is not finished');
 		this.#state = 'publishing';
 		const [bytes, digest, preambleBytes] = [this.#bytes, this.#digest, this.#head.length];
 		const content = { pieces: this.#content(), bytes, digest, preambleBytes, preambleChecksum: checksumOf(this.#head) };
-		try {
-			const placed = this.#options.segments.append(key, about, content, isLarge(bytes) ? this.#taken : undefined);
-			await placed.durable;
-			return placed.key;
-		} finally {
+		const ended = () => {
 			this.#state = 'ended';
 			this.#release();
+		};
+		try {
+			const placed = this.#options.segments.append(key, about, content, isLarge(bytes) ? this.#taken : undefined);
+			return { key: placed.key, durable: placed.durable.finally(ended) };
+		} catch (error) {
+			ended();
+			throw error;
 		}
 	}
 

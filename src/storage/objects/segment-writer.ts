@@ -4,7 +4,7 @@ import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { FolderSync, Folders } from './file-system.ts';
 import { ownerOf, placedKey } from './object-key.ts';
-import type { ObjectDescription } from './object-store.ts';
+import type { ObjectDescription, PlacedObject } from './object-store.ts';
 import { DirectAccess, firstRecordAt, SegmentFile } from './segment-file.ts';
 import { alignedFrom, encodeRecordHead, measureRecord, pageBytes, recordBytes, startOf } from './segment-format.ts';
 
@@ -30,14 +30,6 @@ export interface SegmentWriterOptions {
 	log?: Pick<Log, 'warn'> | undefined;
 	appended?: ((ms: number) => void) | undefined;
 	synced?: ((ms: number) => void) | undefined;
-}
-
-/** An object that has its place. */
-export interface PlacedObject {
-	/** The key that says where it lies. */
-	key: string;
-	/** Resolves when it is durable there; rejects with Failure `unavailable`. */
-	durable: Promise<void>;
 }
 
 /** The content of a record: its preamble, which the digest does not cover, and the rest. */

@@ -64,6 +64,7 @@ export class Upkeep {
 	async round(): Promise<void> {
 		if (!(await this.#lock.take())) return;
 		await this.#removeEmptied();
+		await this.#options.store.removeHeld();
 		const segments = await this.#look();
 		this.#count(segments);
 		for (const id of this.#worthIt(segments)) await this.#compact(id);
@@ -135,6 +136,8 @@ export class Upkeep {
 	/** Removes segments that were emptied so long ago that nobody has their keys any more. Whoever still reads one reads on. */
 	async #removeEmptied(): Promise<void> {
 		const { store, graceMs = keyHeldMs } = this.#options;
+		// A backup may still have to copy them.
+		if (await store.pins.any()) return;
 		for (const { id, emptiedMs } of await store.segments.emptied()) {
 			if (emptiedMs > Date.now() - graceMs) continue;
 			store.segments.forget(id);

@@ -8,21 +8,26 @@ const actor = (key: string) => `case when ${key}::text like 'token:%' then ${key
 /** What an audit event says of a request: its URL, and how many patients it names in its body. */
 const asked = `jsonb_strip_nulls(jsonb_build_object('request', $7::text, 'patients', jsonb_array_length($8::jsonb -> 'scope' -> 'patients')))`;
 
-/** Notes a job and its audit event, unless the site has `$9` under way or `$10` in all. Returns both counts, and whether it was noted. */
+/**
+ * Notes a job and its audit event, unless the site has `$9` under way or `$10` in all, or the key `$13` under way. Returns what the site has of
+ * both, whether it was noted, and what the key has under way.
+ */
 export const insertJob: Statement = {
 	name: 'insert_bulk_job',
 	text: `
 with held as (
-	select count(*) filter (where ${underWay}) as under_way, count(*) as kept from bulk_job where site_id = $1
+	select count(*) filter (where ${underWay}) as under_way, count(*) filter (where ${underWay} and key_id = $6::text) as of_key, count(*) as kept
+	from bulk_job where site_id = $1
 ), noted as (
 	insert into bulk_job (site_id, id, kind, state, node_id, key_id, request, parameters)
-	select $1, $2::uuid, $3::text, $4::text, $5::uuid, $6::text, $7::text, $8::jsonb from held where under_way < $9::integer and kept < $10::integer
+	select $1, $2::uuid, $3::text, $4::text, $5::uuid, $6::text, $7::text, $8::jsonb from held
+	where under_way < $9::integer and kept < $10::integer and of_key < $13::integer
 	returning id
 ), audited as (
 	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
 	select $11::uuid, now(), $1, ${actor('$6')}, 'bulk.' || $3::text, noted.id::text, $12::text, ${asked} from noted
 )
-select under_way, kept, exists (select from noted) from held`,
+select under_way, kept, exists (select from noted), of_key from held`,
 };
 
 export const readJob: Statement = {

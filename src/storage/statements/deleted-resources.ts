@@ -1,4 +1,5 @@
 import type { Statement } from '../statement.ts';
+import { wholeText } from './stored-text.ts';
 
 /** Rows of one answer. The next answer begins behind the last of them. */
 export const deletedRowsMax = 1000;
@@ -10,7 +11,7 @@ export const deletedRowsMax = 1000;
 export const deletedResources: Statement = {
 	name: 'deleted_resources',
 	text: `
-select r.resource_type, coalesce(r.given_id, r.id::text), r.id, h.resource
+select r.resource_type, coalesce(r.given_id, r.id::text), r.id, ${wholeText('h.resource')}
 from other_resource r
 left join lateral (
 	select v.resource from resource_history v

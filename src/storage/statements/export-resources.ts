@@ -58,14 +58,14 @@ export function exportResources(
 	if (patients !== undefined && compartment !== 'none') {
 		conditions.push(`r.${compartment === 'self' ? 'id' : 'patient_id'} = any(${parameters.add(patients, 'uuid[]')})`);
 	}
-	// A study has elements, rendered or stored; other resources may have none.
 	const stored = resourceText(table);
 	// Bulk Data Access IG 2.0, Attachments. No JSON text has these quotes within a string.
 	const text = hasAttachments
 		? `regexp_replace(${stored}, '("url"[ \\t\\r\\n]*:[ \\t\\r\\n]*")Binary/', '\\1${base}/Binary/', 'g')`
 		: stored;
+	// A study has elements, rendered or stored; other resources may have none.
 	const rest =
-		renderedFrom !== undefined ? `'},' || right(${text}, -1)` : `case when ${stored} = '{}' then '}}' else '},' || right(${text}, -1) end`;
+		renderedFrom !== undefined ? `'},' || right(${text}, -1)` : `case when r.resource = '{}' then '}}' else '},' || right(${text}, -1) end`;
 	const copy = `copy (select '{"resourceType":"${resourceType}","id":"' || coalesce(r.given_id, r.id::text)
 	|| '","meta":{"versionId":"' || r.version
 	|| '","lastUpdated":"' || to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') || '"'

@@ -1,5 +1,6 @@
 import type { ImagingAttribute, QueryLevel } from '#record/imaging-query.ts';
 import { type NameRepresentation, representationUrl } from '#record/name-representation.ts';
+import { jsonOf } from './stored-text.ts';
 
 /**
  * Maps the attributes of queries to columns: `p` patient, `t` study, `s` series, `i` instance. `n` is the patient's name and `d` the
@@ -135,7 +136,7 @@ left join lateral (
 			select e.at, case when ${isWritten('IDE')} then 1 when ${isWritten('SYL')} then 2 else 0 end as written,
 				nullif(rtrim(concat_ws('^', coalesce(nullif(${part("'family'")}, ''), ${part("'text'")}), ${list('given', 'm.at = 1')},
 					${list('given', 'm.at > 1')}, ${list('prefix', 'true')}, ${list('suffix', 'true')}), '^'), '') as pn
-			from (select p.resource::jsonb -> 'name' as names where p.site_id = $1) as h,
+			from (select ${jsonOf('p.resource')} -> 'name' as names where p.site_id = $1) as h,
 				jsonb_array_elements(case jsonb_typeof(h.names) when 'array' then h.names end) with ordinality as e (name, at)
 		) as w
 	) as g

@@ -2,6 +2,7 @@ import type { SearchPlan } from '#record/search-plan.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { boundedQuery, innerColumns } from './row-columns.ts';
 import { whereOf } from './search-conditions.ts';
+import { jsonOf } from './stored-text.ts';
 
 /**
  * Selects the newest observations of each code of each patient, the newest first, with the codes by which they are grouped. `max` counts the
@@ -22,7 +23,7 @@ from (
 	) as place
 	from (
 		select r.id, r.patient_id, r.code_system, r.code_value, r.code_further, r.effective_start, r.last_updated,
-			case when r.code_value is null then r.resource::jsonb #>> '{code,text}' end as code_text
+			case when r.code_value is null then ${jsonOf('r.resource')} #>> '{code,text}' end as code_text
 		from observation r where ${whereOf(clauses, 'r', parameters)}
 	) m
 ) m

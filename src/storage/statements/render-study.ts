@@ -1,4 +1,5 @@
 import type { Extent } from '#record/search-plan.ts';
+import { wholeText } from './stored-text.ts';
 
 /** The columns of `imaging_study_resource` that a study is rendered from. */
 export const studyColumns =
@@ -10,7 +11,7 @@ export const noStudyColumns =
 
 /** Estimates the length of a study's text for the bound of a page, without rendering it. */
 export function studyBytes(row: string, extent: Extent): string {
-	return `coalesce(octet_length(${row}.resource), ${renderedBytes(row, extent)})`;
+	return `coalesce(octet_length(${wholeText(`${row}.resource`)}), ${renderedBytes(row, extent)})`;
 }
 
 function renderedBytes(row: string, extent: Extent): string {
@@ -67,7 +68,7 @@ const seriesOf = (extent: Extent) => `(select json_agg(json_build_object(
  */
 export function studyText(extent: Extent): string {
 	const series = extent === 'head' ? '' : `,\n\t'series', ${seriesOf(extent)}`;
-	return `coalesce(r.resource, (select json_strip_nulls(json_build_object(
+	return `coalesce(${wholeText('r.resource')}, (select json_strip_nulls(json_build_object(
 	'identifier', ${identifiers},
 	'status', 'available',
 	'modality', (select json_agg(${dcm(code('m'))}) from unnest(r.modalities) m),

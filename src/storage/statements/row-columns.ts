@@ -1,5 +1,6 @@
 import type { Extent } from '#record/search-plan.ts';
 import { noStudyColumns, studyBytes, studyColumns, studyText } from './render-study.ts';
+import { wholeText } from './stored-text.ts';
 
 /** The way in which rows of a table become resources: most keep the text, studies are rendered from the index of images. */
 interface Source {
@@ -7,18 +8,25 @@ interface Source {
 	columns: string;
 	/** The same columns of a row of the history. */
 	earlier: string;
+	/** A query that is bounded by bytes derives this from the columns of each row `i`, once. */
+	derived?: string;
+	/** The size of the text of a row, with what is derived. */
 	bytes(row: string, extent: Extent): string;
 	/** The text of the row `r`. */
 	text(extent: Extent): string;
+	/** The same where it is derived. */
+	derivedText(extent: Extent): string;
 }
 
 const stored: Source = {
 	columns: 'r.resource',
 	earlier: 'r.resource',
-	bytes: (row) => `octet_length(${row}.resource)`,
-	text: () => 'r.resource',
+	derived: `${wholeText('i.resource')} as whole`,
+	bytes: (row) => `octet_length(${row}.whole)`,
+	text: () => wholeText('r.resource'),
+	derivedText: () => 'r.whole',
 };
-const study: Source = { columns: studyColumns, earlier: noStudyColumns, bytes: studyBytes, text: studyText };
+const study: Source = { columns: studyColumns, earlier: noStudyColumns, bytes: studyBytes, text: studyText, derivedText: studyText };
 
 function sourceOf(table: string): Source {
 	return table === 'imaging_study_resource' ? study : stored;
@@ -26,7 +34,11 @@ function sourceOf(table: string): Source {
 
 /** The columns of a row that is rendered, in the order in which `rowOf` takes them. */
 export function rowColumns(table: string, extent: Extent = 'whole'): string {
-	return `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, ${resourceText(table, extent)}`;
+	return columnsWith(resourceText(table, extent));
+}
+
+function columnsWith(text: string): string {
+	return `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, ${text}`;
 }
 
 /** The columns of a row that `boundedQuery` and `rowColumns` need. */
@@ -41,7 +53,8 @@ export function earlierColumns(table: string): string {
 
 /** The size of the text of the row `r`. */
 export function rowBytes(table: string): string {
-	return sourceOf(table).bytes('r', 'whole');
+	const { derived, bytes } = sourceOf(table);
+	return derived === undefined ? bytes('r', 'whole') : `octet_length(${wholeText('r.resource')})`;
 }
 
 /** The text of the row `r`, without resourceType, id and meta. */
@@ -62,11 +75,13 @@ interface Bounded {
 
 /** Selects rows up to the one whose text exceeds the bytes. */
 export function boundedQuery({ table, extent = 'whole', further, inner, order, bytesMax }: Bounded): string {
-	const bytes = sourceOf(table).bytes('m', extent);
-	return `select ${rowColumns(table, extent)}, ${further} from (
+	const source = sourceOf(table);
+	const bytes = source.bytes('m', extent);
+	const rows = source.derived === undefined ? inner : `select i.*, ${source.derived} from (${inner}) i where i.site_id = $1 offset 0`;
+	return `select ${columnsWith(source.derivedText(extent))}, ${further} from (
 	select m.*, count(*) over () as found,
 		sum(${bytes}) over (order by ${order('m')} rows unbounded preceding) - ${bytes} as bytes_before
-	from (${inner}) m
+	from (${rows}) m
 ) r
 where r.site_id = $1 and r.bytes_before < ${bytesMax}
 order by ${order('r')}`;

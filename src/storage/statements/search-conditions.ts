@@ -10,6 +10,7 @@ import {
 	throughElementCondition,
 	throughTermsCondition,
 } from './search-terms.ts';
+import { jsonOf } from './stored-text.ts';
 
 /** Builds the condition of a clause on the rows that `alias` names. The site is always `$1`. */
 export function conditionOf(clause: Clause, alias: string, parameters: Parameters, rows: RowsMeant = 'all'): string {
@@ -47,7 +48,7 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 			return equalsAny(`${alias}.${clause.column}`, clause.values, 'text', parameters);
 		case 'items': {
 			const item = parameters.alias();
-			const found = `jsonb_array_elements(jsonb_path_query_array(${alias}.resource::jsonb, '${clause.path}[*]'))`;
+			const found = `jsonb_array_elements(jsonb_path_query_array(${jsonOf(`${alias}.resource`)}, '${clause.path}[*]'))`;
 			return `exists (select from ${found} as ${item} (resource) where ${clause.clauses.map((part) => conditionOf(part, item, parameters)).join(' and ')})`;
 		}
 		case 'all':
@@ -265,7 +266,7 @@ function elementCondition({ paths, test, of }: Clause & { kind: 'element' }, ali
 		return `jsonb_path_query_array(d.j, '${items.replaceAll("'", "''")}')`;
 	});
 	// `offset 0`: the text is read as JSON once, not once for each path.
-	const found = `(select ${alias}.${of ?? 'resource'}::jsonb as j offset 0) d cross join lateral jsonb_array_elements(${queries.join(' || ')}) as e (v)`;
+	const found = `(select ${of === 'meta' ? `${alias}.meta::jsonb` : jsonOf(`${alias}.resource`)} as j offset 0) d cross join lateral jsonb_array_elements(${queries.join(' || ')}) as e (v)`;
 	// Few rows have anything in `meta`, and a partial index leads to those.
 	const given = of === 'meta' ? `${alias}.meta is not null and ` : '';
 	if (test.kind === 'exists') return `${given}exists (select from ${found})`;

@@ -12,6 +12,7 @@ import {
 import { termTexts } from '#record/search-term.ts';
 import type { Statement } from '../statement.ts';
 import { relation } from './relation.ts';
+import { jsonOf } from './stored-text.ts';
 
 /** Statements that fill the index of elements (`search_entry`). */
 
@@ -73,7 +74,7 @@ with p as materialized (
 	select until, until_id from search_progress where site_id = $1 and resource_type = '${type}' for update skip locked
 ), batch as materialized (
 	select r.* from p cross join lateral (
-		select r.*, r.resource::jsonb as j, r.meta::jsonb as m from ${relation(table)} r
+		select r.*, ${jsonOf('r.resource')} as j, r.meta::jsonb as m from ${relation(table)} r
 		where r.site_id = $1 and (r.last_updated, r.id) > (p.until, p.until_id) and r.last_updated < $2::timestamptz
 		order by r.last_updated, r.id limit ${rowsMax}
 	) r

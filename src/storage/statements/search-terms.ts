@@ -1,6 +1,7 @@
 import type { Clause } from '#record/search-plan.ts';
 import type { Parameters } from './parameters.ts';
 import { relation } from './relation.ts';
+import { jsonOf } from './stored-text.ts';
 
 /** Conditions by terms (`record/search-term`), and by references that stand only in the text of a resource. */
 
@@ -45,7 +46,7 @@ export function throughTermsCondition(
 
 /** Paths and types come from the definitions of the parameters, never from a request. */
 function referencedIds(alias: string, path: string, type: string): string {
-	const references = `jsonb_path_query_array(${alias}.resource::jsonb, '${path.replaceAll("'", "''")}[*]')`;
+	const references = `jsonb_path_query_array(${jsonOf(`${alias}.resource`)}, '${path.replaceAll("'", "''")}[*]')`;
 	const id = `tributary_row_id(substring(e.v from '^${type}/([A-Za-z0-9.-]{1,64})'))`;
 	return `select ${id} as id from jsonb_array_elements_text(${references}) e (v) where ${alias}.site_id = $1`;
 }

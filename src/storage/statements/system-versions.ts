@@ -64,7 +64,13 @@ export function systemHistoryQuery(siteId: string, { shapes, since, notBefore, a
 		),
 		ofEach(
 			types,
-			newest('k.type', earlierColumns('resource_history'), 'resource_history', ' and r.resource_type = k.type', 'octet_length(r.resource)'),
+			newest(
+				'k.type',
+				earlierColumns('resource_history'),
+				'resource_history',
+				' and r.resource_type = k.type',
+				rowBytes('resource_history'),
+			),
 		),
 	];
 	const all = branches.map((branch) => `(${branch})`).join('\n\tunion all ');

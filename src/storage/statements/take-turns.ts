@@ -14,3 +14,6 @@ order by k.site_id
 on conflict (site_id) do update set sequence = t.sequence + excluded.sequence
 returning t.site_id, t.sequence, t.authority_version`,
 };
+
+/** The sequence number is counted for each message, whatever is stored. */
+export const foreseenTurns = { read: takeTurns, column: 1 };

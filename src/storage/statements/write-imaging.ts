@@ -173,6 +173,9 @@ from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::integer[], $6::i
 where t.site_id = k.site_id and t.study_uid = k.study_uid`,
 };
 
+/** The parameter that says how many instances are added. */
+export const grownInstances = 5;
+
 export function grownStudyParameters(groups: readonly Group[], storedAt: string): unknown[] {
 	return [
 		plainArray(groups.map(([first]) => first.siteId)),

@@ -10,12 +10,15 @@ export const advanceAccessVersion: Statement = {
 	text: 'update access_version set version = version + 1',
 };
 
+/** Changes that must see each other come one after the other. */
+export const lockAccessVersion: Statement = { name: 'lock_access_version', text: 'select version from access_version for update' };
+
 export const readCursorKey: Statement = { name: 'read_cursor_key', text: 'select cursor_key from access_version' };
 
 export const readApiKeys: Statement = {
 	name: 'read_api_keys',
 	text: `
-select k.id, k.secret_hash, s.id, s.slug, ${siteSettings} || ${keySettings}
+select k.id, k.secret_hash, s.id, s.slug, ${siteSettings} || ${keySettings}, k.scopes, k.created_at, k.expires_at, k.replaced_by
 from api_key k
 join site s on s.id = k.site_id and s.active
 join app_user u on u.id = k.owner_id and u.active
@@ -63,13 +66,13 @@ from site s, jsonb_array_elements_text(coalesce(s.settings -> 'cors_origins', '[
 where s.active`,
 };
 
-/** The active sites that have limits of their own. */
-export const readSiteLimits: Statement = {
-	name: 'read_site_limits',
+/** The active sites, with limits of their own where they have any. */
+export const readSites: Statement = {
+	name: 'read_sites',
 	text: `
-select s.id, s.waiting_max, s.associations_max
+select s.id, s.slug, s.waiting_max, s.associations_max
 from site s
-where s.active and (s.waiting_max is not null or s.associations_max is not null)`,
+where s.active`,
 };
 
 /** The sites that have loaded definitions, each with the number of their state. */
@@ -100,6 +103,6 @@ where k.id = u.id and (k.last_used_at is null or k.last_used_at < u.used_at)`,
 export const insertAuditEvent: Statement = {
 	name: 'insert_audit_event',
 	text: `
-insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-values ($1, $2, coalesce($3::uuid, ${nilIdSql}), $4, $5, $6, $7, $8)`,
+insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail, patients, studies)
+values ($1, $2, coalesce($3::uuid, ${nilIdSql}), $4, $5, $6, $7, $8, $9::uuid[], $10::text[])`,
 };

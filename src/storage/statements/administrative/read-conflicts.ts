@@ -3,15 +3,19 @@ import { siteSettings } from './settings.ts';
 
 const columns = `
 	c.id, s.slug as site, c.sop_instance_uid, c.study_uid, c.bytes::float8 as bytes, c.calling_ae, c.source, c.received_at,
-	c.settled_at, c.settlement, c.settled_by, coalesce(c.kind, 'other-content') as kind, c.stated_patient_id, c.stated_patient_name`;
+	c.settled_at, c.settlement, c.settled_by, coalesce(c.kind, 'other-content') as kind, c.stated_patient_id, c.stated_patient_name, coalesce(array_to_string(y.modalities, ', '), '') as modality,
+	coalesce(y.description, '') as study_description, y.patient_id as study_patient, null as study_patient_name`;
+
+const ofStudy = 'left join imaging_study y on y.site_id = c.site_id and y.study_uid = c.study_uid';
 
 /** Lists conflicts of a site or of all, newest first: only the open ones, or also the settled ones. */
 export const listConflicts: Statement = {
 	name: 'list_conflicts',
 	text: `
-select ${columns}
+select ${columns}, c.site_id
 from imaging_conflict c
 join site s on s.id = c.site_id
+${ofStudy}
 where ($1::uuid[] is null or c.site_id = any ($1)) and ($2::boolean or c.settled_at is null) and ($3::uuid is null or c.id < $3)
 order by c.id desc
 limit $4`,
@@ -26,6 +30,7 @@ select ${columns}, c.site_id, ${siteSettings} as site_settings, c.digest, c.obje
 	i.source as stored_source, i.stored_at
 from imaging_conflict c
 join site s on s.id = c.site_id
+${ofStudy}
 left join imaging_instance i on i.site_id = c.site_id and i.sop_instance_uid = c.sop_instance_uid
 where c.id = $1`,
 };

@@ -13,17 +13,6 @@ left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
 left join api_key k on k.site_id = m.site_id and k.id = m.source and m.client_id = ${nilIdSql}`,
 };
 
-/** Messages that belong to no site, newest first. */
-export const listUnmatched: Statement = {
-	name: 'list_unmatched',
-	text: `
-select id, received_at, surface, source, reason, message_type, control_id
-from unmatched_message
-where $1::uuid is null or id < $1
-order by id desc
-limit $2`,
-};
-
 /** Values of the identifiers of the patients of the site `$1` that have the identifier `$2`, or the row id `$3`. */
 export const patientValues: Statement = {
 	name: 'patient_values',

@@ -3,7 +3,7 @@ import type { Statement } from '../../statement.ts';
 const columns = `
 	m.id, s.slug as site, m.sop_instance_uid, m.study_uid, m.status, m.late, m.patient_id, m.patient_name, m.accession_number, m.modality,
 	coalesce(m.other_study_uids, '{}') as other_study_uids, m.station_ae, m.station_name, m.step_id, m.started, m.ended, m.reports, m.created_at, m.updated_at,
-	t.id as imaging_study_id, t.series_count as study_series, t.instance_count as study_instances`;
+	t.patient_id as patient_record_id, t.id as imaging_study_id, t.series_count as study_series, t.instance_count as study_instances`;
 
 /** A session has no key to its study. Either may come first, so they are joined when they are read. */
 const study = 'left join imaging_study t on t.site_id = m.site_id and t.study_uid = m.study_uid';

@@ -10,8 +10,8 @@ const met = (isChanged: boolean) => `(
 const columns = `
 	r.id, s.slug as site, r.actor, r.kind, r.cause, r.task, r.progress || jsonb_strip_nulls(jsonb_build_object(
 		'changed', coalesce(r.progress -> 'changed', ${met(true)}), 'stayed', coalesce(r.progress -> 'stayed', ${met(false)}))) as progress,
-	coalesce((r.progress ->> 'total')::integer, cardinality(r.message_ids)) as total, r.state, r.done, r.accepted, r.refused, r.other, r.skipped,
-	r.failure, r.started_at, r.finished_at`;
+	coalesce((r.progress ->> 'total')::integer, cardinality(r.message_ids)) as total, r.state, r.done, r.accepted, r.refused, r.other, r.ignored, r.known, r.skipped,
+	r.failure, r.started_at, r.finished_at, r.dismissed_at`;
 
 /** Marks the replays of nodes that have been silent for a minute. Another node takes up the other runs. */
 export const interruptSilentRuns: Statement = {
@@ -41,7 +41,7 @@ export const runningRun: Statement = {
 export const advanceRun: Statement = {
 	name: 'advance_replay_run',
 	text: `
-update replay_run set done = $3, accepted = $4, refused = $5, other = $6, skipped = $7, seen_at = now()
+update replay_run set done = $3, accepted = $4, refused = $5, other = $6, skipped = $7, ignored = $8, known = $9, seen_at = now()
 where site_id = $1 and id = $2 and state = 'running'
 returning id`,
 };
@@ -51,6 +51,15 @@ export const finishRun: Statement = {
 	text: `
 update replay_run set state = $3, failure = $4, seen_at = now(), finished_at = now()
 where site_id = $1 and id = $2 and state = 'running'
+returning id`,
+};
+
+/** Puts away a run that has ended. */
+export const dismissRun: Statement = {
+	name: 'dismiss_replay_run',
+	text: `
+update replay_run set dismissed_at = coalesce(dismissed_at, now())
+where site_id = $1 and id = $2 and state <> 'running'
 returning id`,
 };
 
@@ -67,7 +76,7 @@ export const listRuns: Statement = {
 	text: `
 select k.* from site s cross join lateral (
 	select ${columns} from replay_run r
-	where r.site_id = s.id and ($2::uuid is null or r.id < $2)
+	where r.site_id = s.id and ($2::uuid is null or r.id < $2) and ($4::boolean or r.dismissed_at is null)
 	order by r.id desc
 	limit $3::integer
 ) k

@@ -5,11 +5,13 @@ export interface MessageFilters {
 	/** Slugs of sites; undefined means all. */
 	sites: readonly string[] | undefined;
 	outcome?: string | undefined;
-	messageType?: string | undefined;
+	/** The message has one of these types, as the log writes them; see `typesLike`. */
+	messageTypes?: readonly string[] | undefined;
 	kind?: string | undefined;
 	surface?: string | undefined;
 	clientId?: string | undefined;
-	controlId?: string | undefined;
+	/** The control id is one of these; see `controlsLike`. */
+	controlIds?: readonly string[] | undefined;
 	/** Values of business identifiers; the message is about one of them. */
 	patients?: readonly string[] | undefined;
 	/** See `causeOf`. */
@@ -22,7 +24,7 @@ export interface MessageFilters {
 }
 
 /** The longest time between the receipt of a message and its logging; its id holds the time at which its site's turn was requested. */
-const idLagMs = 3_600_000;
+export const idLagMs = 3_600_000;
 
 /** The first UUID (version 7) of a moment. */
 export function firstIdOf(epochMs: number): string {
@@ -38,8 +40,20 @@ export function firstIdOf(epochMs: number): string {
  */
 export const shapeOf = (m: string) =>
 	`regexp_replace(coalesce(${m}.failure, ''), '''[^'']*''|"[^"]*"|(?<![-A-Za-z^_.0-9])[0-9][0-9.]*', '…', 'g')`;
+
+/** A replay counts under the surface by which its message came first. */
+export const firstSurfaceOf = (m: string) => `case when ${m}.surface <> 'replay' then ${m}.surface else coalesce((
+	with recursive origin (surface, replay_of, steps) as (
+		select b.surface, b.replay_of, 1 from message_log b where b.site_id = ${m}.site_id and b.id = ${m}.replay_of
+		union all
+		select b.surface, b.replay_of, o.steps + 1
+		from origin o join message_log b on b.site_id = ${m}.site_id and b.id = o.replay_of
+		where o.surface = 'replay' and o.steps < 100
+	)
+	select o.surface from origin o where o.surface <> 'replay' order by o.steps limit 1), 'replay') end`;
+
 export const causeOf = (m: string) =>
-	`md5(concat_ws(chr(31), ${m}.surface, ${m}.message_type, coalesce(${m}.failure_code, ''), ${shapeOf(m)}))`;
+	`md5(concat_ws(chr(31), ${firstSurfaceOf(m)}, ${m}.message_type, coalesce(${m}.failure_code, ''), ${shapeOf(m)}))`;
 
 const columns = `
 	m.id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source, m.message_type, m.control_id,
@@ -77,20 +91,22 @@ order by m.id desc`;
 
 type Add = (value: unknown, type: string) => string;
 
-function conditionsOf(filters: MessageFilters, add: Add): string[] {
-	const { outcome, messageType, kind, surface, clientId, controlId, cause, sinceMs, untilMs, before } = filters;
+/** @param whole also what `pageOf` looks up one by one */
+export function conditionsOf(filters: MessageFilters, add: Add, whole = false): string[] {
+	const { outcome, messageTypes, kind, surface, clientId, controlIds, cause, sinceMs, untilMs, before } = filters;
 	const conditions: string[] = [];
 	if (outcome !== undefined) conditions.push(`m.outcome = ${add(outcome, 'text')}`);
 	// The conditions are repeated as constants, so that the planner can use the partial indexes.
 	if (outcome !== undefined && outcome !== 'accepted') conditions.push(`m.outcome <> 'accepted'`);
-	if (messageType !== undefined) conditions.push(`m.message_type = ${add(messageType, 'text')}`);
+	if (messageTypes !== undefined && (whole || !isByType(filters))) conditions.push(`m.message_type = any (${add(messageTypes, 'text[]')})`);
 	if (surface !== undefined) conditions.push(`m.surface = ${add(surface, 'text')}`);
 	if (surface !== undefined && surface !== 'mllp') conditions.push(`m.surface <> 'mllp'`);
 	if (kind !== undefined) conditions.push(`m.kind = ${add(kind, 'text')}`);
 	// MLLP carries HL7 v2 only.
 	if (kind !== undefined && kind !== 'hl7v2') conditions.push(`m.surface <> 'mllp'`);
 	if (clientId !== undefined) conditions.push(`m.client_id = ${add(clientId, 'uuid')}`, `m.client_id <> ${nilIdSql}`);
-	if (controlId !== undefined) conditions.push(`m.control_id = ${add(controlId, 'text')}`, `m.control_id <> ''`);
+	if (controlIds !== undefined && (whole || !isByControl(filters)))
+		conditions.push(`m.control_id = any (${add(controlIds, 'text[]')})`, `m.control_id <> ''`);
 	if (cause !== undefined) conditions.push(`m.outcome = 'refused'`, `m.outcome <> 'accepted'`, `${causeOf('m')} = ${add(cause, 'text')}`);
 	if (sinceMs !== undefined) {
 		conditions.push(`m.received_at >= ${add(new Date(sinceMs), 'timestamptz')}`, `m.id >= ${add(firstIdOf(sinceMs), 'uuid')}`);
@@ -102,8 +118,13 @@ function conditionsOf(filters: MessageFilters, add: Add): string[] {
 	return conditions;
 }
 
+/** A control id is rarer than whatever else is asked for. */
+const isByControl = ({ patients, controlIds }: MessageFilters) => patients === undefined && controlIds !== undefined;
+const isByType = ({ patients, controlIds, messageTypes }: MessageFilters) =>
+	patients === undefined && controlIds === undefined && messageTypes !== undefined;
+
 function pageOf(filters: MessageFilters, add: Add, page: (further: readonly string[], from?: string) => string): string {
-	const { patients, surface, clientId, controlId, messageType, outcome, cause } = filters;
+	const { patients, surface, clientId, controlIds, messageTypes, outcome, cause } = filters;
 	if (patients !== undefined) {
 		const given = add(patients, 'text[]');
 		return `
@@ -113,7 +134,17 @@ function pageOf(filters: MessageFilters, add: Add, page: (further: readonly stri
 			(${page(['m.other_patient = v.value'])})
 		) n`;
 	}
-	const narrowed = clientId ?? controlId ?? messageType ?? cause ?? (outcome === 'accepted' ? undefined : outcome);
+	if (isByControl(filters)) {
+		return `
+		select n.site_id, n.id from unnest(${add(controlIds, 'text[]')}) as v (control_id)
+		cross join lateral (${page(['m.control_id = v.control_id', `m.control_id <> ''`])}) n`;
+	}
+	if (isByType(filters)) {
+		return `
+		select n.site_id, n.id from unnest(${add(messageTypes, 'text[]')}) as v (message_type)
+		cross join lateral (${page(['m.message_type = v.message_type'])}) n`;
+	}
+	const narrowed = clientId ?? cause ?? (outcome === 'accepted' ? undefined : outcome);
 	// MLLP is most of the traffic of many sites and has no index of its own, but each sender's messages are in order.
 	if (surface === 'mllp' && narrowed === undefined) {
 		return `

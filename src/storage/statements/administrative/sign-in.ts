@@ -2,8 +2,14 @@ import { nilIdSql, type Statement } from '../../statement.ts';
 
 /** Statements for signing in, and against guessed passwords. A user belongs to no site, or to several. */
 
-/** Identifies the password and role with which a session began; `u` is the user. */
-const credential = "sha256(convert_to(u.role || ' ' || u.password_hash, 'UTF8'))";
+/** Identifies the role, and the password with the second factor or the subject of the provider, with which a session began; `u` is the user. */
+export const credential = `sha256(convert_to(u.role || ' ' ||
+	case u.sign_in when 'provider' then 'provider ' || u.provider_issuer || ' ' || u.provider_subject
+		else u.password_hash || coalesce(' ' || encode(u.second_factor, 'hex'), '') end, 'UTF8'))`;
+
+/** The policy requires a second factor of the role of the user `u`, who signs in with a password. */
+export const requiresSecondFactor = `(u.sign_in = 'local' and exists (
+	select from sign_in_policy p where u.role = any (p.second_factor_roles)))`;
 
 /** The bucket of a counter, `$1` its kind and `$2` its name: 16 bits that nobody outside can compute. */
 const bucket = `
@@ -56,14 +62,20 @@ from access_version k, app_user u
 where u.email = $1`,
 };
 
-/** Reads the account `$1`, and the age in ms of a one-time password. */
+/** Reads the account `$1`, the age in ms of a one-time password, the role, and the sealed second factor. */
 export const readAccount: Statement = {
 	name: 'read_account',
 	text: `
-select u.id, u.email, case when u.active then u.password_hash end,
-	extract(epoch from now() - u.one_time_since) * 1000
+select u.id, u.email, case when u.active and u.sign_in = 'local' then u.password_hash end,
+	extract(epoch from now() - u.one_time_since) * 1000, u.role, encode(u.second_factor, 'hex')
 from app_user u where u.email = $1`,
 };
+
+/** Deletes sessions that ended by age: `$5` ms without use, or `$6` ms in all. */
+export const endOld = `old as (
+	delete from admin_session
+	where seen_at < now() - make_interval(secs => $5::float8 / 1000) or began_at < now() - make_interval(secs => $6::float8 / 1000)
+)`;
 
 /**
  * Begins a session `$1` of the user `$2`, whose password must still be `$3`, from `$4`. It deletes sessions that ended by age (`$5`, `$6`
@@ -72,10 +84,7 @@ from app_user u where u.email = $1`,
 export const beginSession: Statement = {
 	name: 'begin_session',
 	text: `
-with old as (
-	delete from admin_session
-	where seen_at < now() - make_interval(secs => $5::float8 / 1000) or began_at < now() - make_interval(secs => $6::float8 / 1000)
-)
+with ${endOld}
 insert into admin_session (digest, user_id, credential, began_at, seen_at, source)
 select $1, u.id, ${credential}, now(), now(), $4
 from app_user u
@@ -96,14 +105,15 @@ export const readSession: Statement = {
 	name: 'read_session',
 	text: `
 with held as (
-	select u.id, u.email, u.role, u.all_sites, u.one_time_since is not null as must_change_password, s.seen_at
+	select u.id, u.email, u.role, u.all_sites, u.one_time_since is not null as must_change_password, u.sign_in, s.seen_at,
+		u.second_factor is null and ${requiresSecondFactor} as must_set_second_factor
 	from admin_session s join app_user u on ${holds}
 	where s.digest = $1
 ), seen as (
 	update admin_session s set seen_at = now() from held
 	where s.digest = $1 and held.seen_at < now() - make_interval(secs => $2::float8 / 10000)
 )
-select id, email, role, must_change_password, coalesce((
+select id, email, role, must_change_password, must_set_second_factor, sign_in, coalesce((
 	select json_agg(json_build_object('slug', t.slug, 'name', t.name) order by t.slug)
 	from site t
 	where ${isOfAll} or ${isMember}
@@ -141,6 +151,21 @@ where f.kind = k.kind and f.bucket = (get_byte(k.digest, 0) << 8 | get_byte(k.di
 
 export const endSession: Statement = { name: 'end_session', text: 'delete from admin_session where digest = $1' };
 
+/** The columns that a change of a credential returns of its user. */
+export const columnsOfCredential = 'u.id, u.role, u.password_hash, u.sign_in, u.provider_issuer, u.provider_subject, u.second_factor';
+
+/** Ends the sessions of the user that `changed` returns, except the one of the caller, which gets the new credential; and audits the change. */
+export const afterChange = (digest: string, [id, actor, source]: readonly [string, string, string], action: string) => `
+ended as (
+	delete from admin_session s using changed where s.user_id = changed.id and s.digest <> ${digest}
+), kept as (
+	update admin_session s set credential = ${credential} from changed u where s.digest = ${digest} and s.user_id = u.id
+), audited as (
+	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+	select ${id}, now(), ${nilIdSql}, ${actor}, '${action}', ${actor}, ${source}, '{}' from changed
+)
+select id from changed`;
+
 /**
  * Changes the password `$2` of the account `$1` to `$3` for its user. Other sessions than `$4` end, and the password need not be changed
  * again.
@@ -151,16 +176,8 @@ export const changePassword: Statement = {
 with changed as (
 	update app_user u set password_hash = $3, one_time_since = null
 	where u.id = $1 and u.active and u.password_hash = $2
-	returning u.id, u.role, u.password_hash
-), ended as (
-	delete from admin_session s using changed where s.user_id = changed.id and s.digest <> $4
-), kept as (
-	update admin_session s set credential = ${credential} from changed u where s.digest = $4 and s.user_id = u.id
-), audited as (
-	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
-	select $5, now(), ${nilIdSql}, $6, 'user.change-password', $6, $7, '{}' from changed
-)
-select id from changed`,
+	returning ${columnsOfCredential}
+), ${afterChange('$4', ['$5', '$6', '$7'], 'user.change-password')}`,
 };
 
 /** Adds the first administrator if there is no user yet. Two nodes that start together add only one. */
@@ -178,6 +195,27 @@ with added as (
 	select $4, now(), ${nilIdSql}, 'first start', 'user.add', email, '', '{"role": "administrator"}' from added
 )
 select email from added`,
+};
+
+/** Gives the first administrator another password, if nobody signed in by the first one and nobody else gave the account one. */
+export const renewFirstPassword: Statement = {
+	name: 'renew_first_password',
+	text: `
+with renewed as (
+	update app_user set password_hash = $2, one_time_since = now()
+	where email = $1 and active and one_time_since is not null and not exists (select from app_user other where other.email <> $1)
+		and not exists (
+			select from audit_event e
+			where e.site_id = ${nilIdSql} and (
+				(e.subject = $1 and e.action = 'user.reset-password' and e.actor <> 'first start') or (e.actor = $1 and e.action = 'user.sign-in')
+			)
+		)
+	returning email
+), audited as (
+	insert into audit_event (id, recorded_at, site_id, actor, action, subject, source, detail)
+	select $3, now(), ${nilIdSql}, 'first start', 'user.reset-password', email, '', '{}' from renewed
+)
+select email from renewed`,
 };
 
 export const countUsers: Statement = { name: 'count_users', text: 'select count(*) from app_user' };

@@ -1,0 +1,161 @@
+import type { StoreStep } from '../metrics.ts';
+import type {
+	ByteRange,
+	FinishedObject,
+	ListedObject,
+	ObjectDescription,
+	ObjectStore,
+	ObjectWriter,
+	PlacedObject,
+} from './object-store.ts';
+import type { StoreHealth } from './store-health.ts';
+import { noAnswer, type TimeLimit } from './time-limit.ts';
+
+export interface BoundedStoreOptions {
+	store: ObjectStore;
+	limit: TimeLimit;
+	health: StoreHealth;
+	/** False where publishing transfers the whole object, and watches over its progress itself. */
+	isPublishingBounded: boolean;
+}
+
+/**
+ * An object store whose callers never wait for long: a step that takes too long is refused as `unavailable`. While a step hangs, or the store is not
+ * well, nothing new is begun.
+ */
+export class BoundedStore implements ObjectStore {
+	readonly #options: BoundedStoreOptions;
+
+	constructor(options: BoundedStoreOptions) {
+		this.#options = options;
+	}
+
+	get #isRefusing(): boolean {
+		const { limit, health } = this.#options;
+		return limit.isHanging || health.isHanging;
+	}
+
+	begin(head: Uint8Array): ObjectWriter {
+		return this.#isRefusing ? refusing : new BoundedWriter(this.#options.store.begin(head), this.#options);
+	}
+
+	/** Carries out a step, or refuses it. */
+	#step<T>(step: StoreStep, work: () => Promise<T>): Promise<T> {
+		return this.#isRefusing ? Promise.reject(noAnswer()) : this.#options.limit.of(step, work());
+	}
+
+	size(key: string): Promise<number | undefined> {
+		return this.#step('size', () => this.#options.store.size(key));
+	}
+
+	read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+		return this.#pieces('read', () => this.#options.store.read(key, range));
+	}
+
+	remove(key: string): Promise<boolean> {
+		return this.#step('remove', () => this.#options.store.remove(key));
+	}
+
+	move(from: string, to: string): Promise<void> {
+		return this.#step('move', () => this.#options.store.move(from, to));
+	}
+
+	list(): AsyncIterable<ListedObject> {
+		return this.#pieces('list', () => this.#options.store.list());
+	}
+
+	async *#pieces<T>(step: StoreStep, begin: () => AsyncIterable<T>): AsyncIterable<T> {
+		if (this.#isRefusing) throw noAnswer();
+		const pieces = begin()[Symbol.asyncIterator]();
+		let isOver = false;
+		try {
+			for (;;) {
+				const { done, value } = await this.#options.limit.of(step, pieces.next());
+				if (done) {
+					isOver = true;
+					return;
+				}
+				yield value;
+			}
+		} finally {
+			// A reader that hangs is ended when it goes on.
+			if (!isOver) void pieces.return?.().catch(() => undefined);
+		}
+	}
+
+	removeTemporary(): Promise<number> {
+		return this.#options.store.removeTemporary();
+	}
+
+	expectAnswer(): void {
+		if (this.#isRefusing) throw noAnswer();
+	}
+
+	probe(signal?: AbortSignal): Promise<void> {
+		return this.#options.store.probe(signal);
+	}
+
+	async close(): Promise<void> {
+		this.#options.health.close();
+		// A disk that hangs must not keep the process.
+		await this.#options.limit.of('close', this.#options.store.close()).catch(() => undefined);
+	}
+}
+
+/** Takes the bytes of an object that the store would not take: the sender is answered when they are all read. */
+const refusing: ObjectWriter = {
+	write: () => undefined,
+	finish: () => Promise.reject(noAnswer()),
+	publish: () => Promise.reject(noAnswer()),
+	abandon: () => Promise.resolve(),
+};
+
+class BoundedWriter implements ObjectWriter {
+	readonly #writer: ObjectWriter;
+	readonly #options: BoundedStoreOptions;
+	#isHanging = false;
+
+	constructor(writer: ObjectWriter, options: BoundedStoreOptions) {
+		this.#writer = writer;
+		this.#options = options;
+	}
+
+	write(chunk: Uint8Array): Promise<void> | undefined {
+		if (this.#isHanging) return undefined;
+		const held = this.#writer.write(chunk);
+		return held && this.#held(held);
+	}
+
+	/** Resolves when the sender may go on, if only to be refused. */
+	async #held(held: Promise<void>): Promise<void> {
+		try {
+			await this.#options.limit.of('write', held, () => this.#writer.abandon());
+		} catch {
+			this.#isHanging = true;
+		}
+	}
+
+	async finish(): Promise<FinishedObject> {
+		if (this.#isHanging) throw noAnswer();
+		return this.#options.limit.of('finish', this.#writer.finish(), () => this.#writer.abandon());
+	}
+
+	async publish(key: string, about: ObjectDescription): Promise<string> {
+		if (this.#isHanging) throw noAnswer();
+		const published = this.#writer.publish(key, about);
+		if (!this.#options.isPublishingBounded) return published;
+		return this.#options.limit.of('publish', published, (placed) => this.#options.store.remove(placed));
+	}
+
+	place(key: string, about: ObjectDescription): PlacedObject | undefined {
+		const placed = this.#isHanging ? undefined : this.#writer.place?.(key, about);
+		if (placed === undefined) return undefined;
+		const durable = this.#options.limit.of('publish', placed.durable, () => this.#options.store.remove(placed.key));
+		return { key: placed.key, durable };
+	}
+
+	async abandon(): Promise<void> {
+		if (this.#isHanging) return;
+		await this.#options.limit.of('abandon', this.#writer.abandon()).catch(() => undefined);
+	}
+}

@@ -1,0 +1,12 @@
+/**
+ * SQL of the whole text of a resource. Texts that messages wrote may be kept compact (record/compact-text); those begin with `%`, all others are
+ * taken as they are without a call.
+ */
+export function wholeText(column: string): string {
+	return `case when substr(${column}, 1, 1) = '%' then tributary_whole_text(${column}) else ${column} end`;
+}
+
+/** SQL of the text of a resource as JSON. */
+export function jsonOf(column: string): string {
+	return `tributary_json(${column})`;
+}
