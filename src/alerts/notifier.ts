@@ -1,0 +1,159 @@
+import { newId } from '#core/id.ts';
+import type { Log } from '#core/log.ts';
+import type { Cell } from '#storage/cell.ts';
+import type { StatementRunner } from '#storage/connection.ts';
+import { claimDeliveries, countTroubled, noteDelivery } from '#storage/statements/administrative/notify.ts';
+import type { AlertLimits } from './limits.ts';
+import type { AlertMetrics } from './metrics.ts';
+import type { Notice } from './notice.ts';
+import type { Severity } from './rule.ts';
+import { runbooks } from './rules/index.ts';
+import { NotSent, type Recipient, type Sender } from './sender.ts';
+
+/** Looks for what is due this often. */
+const everyMs = 1000;
+/** Taken at a time, and sent at once. */
+const claimedMax = 4;
+/** The counts change slowly. */
+const countEveryMs = 10_000;
+const longestPauseMs = 3_600_000;
+/** A process holds what it sends for this many times the time that one attempt may take, so that no other begins while it is under way. */
+const holdFactor = 3;
+
+export interface NotifierOptions {
+	database: StatementRunner;
+	sender: Sender;
+	/** Opens the sealed secret of a webhook. */
+	open(sealed: Buffer, notification: string): Uint8Array;
+	/** The address at which people reach the console. */
+	consoleUrl: string | undefined;
+	limits: AlertLimits;
+	metrics: AlertMetrics;
+	log: Log;
+	nowMs(): number;
+}
+
+interface Delivery {
+	id: string;
+	attempts: number;
+	notification: string;
+	by: 'email' | 'webhook';
+	target: string;
+	secret: string | null;
+	/** The person may still see it, and has not turned it off. */
+	tells: boolean;
+	notice: Notice;
+}
+
+/**
+ * Sends what the database says is due. A delivery is claimed there, so one process of the network sends it; when that process dies, another one
+ * does after the claim has run out. A receiver gets a delivery twice only if a process died, or lost the database, between the receiver's answer
+ * and the note about it.
+ */
+export class Notifier {
+	readonly #options: NotifierOptions;
+	readonly #holder = newId();
+	readonly #timer: NodeJS.Timeout;
+	#round: Promise<void> | undefined;
+	#isClosing = false;
+	#isAway = false;
+	#countedMs = 0;
+
+	constructor(options: NotifierOptions) {
+		this.#options = options;
+		this.#timer = setInterval(() => this.#wake(), everyMs).unref();
+	}
+
+	async close(): Promise<void> {
+		this.#isClosing = true;
+		clearInterval(this.#timer);
+		await this.#round;
+	}
+
+	#wake(): void {
+		this.#round ??= this.#rounds()
+			.then(() => {
+				this.#isAway = false;
+			})
+			.catch((error: unknown) => {
+				if (!this.#isAway) this.#options.log.warn({ err: error }, 'notifications cannot be sent while the database is away');
+				this.#isAway = true;
+			})
+			.finally(() => {
+				this.#round = undefined;
+			});
+	}
+
+	async #rounds(): Promise<void> {
+		const { database, limits, nowMs } = this.#options;
+		const heldMs = holdFactor * limits.notificationMsMax;
+		for (;;) {
+			const rows = await database.run(claimDeliveries, [this.#holder, claimedMax, String(heldMs)]);
+			await Promise.all(rows.map((row) => this.#deliver(this.#deliveryOf(row))));
+			if (rows.length < claimedMax || this.#isClosing) break;
+		}
+		if (nowMs() - this.#countedMs < countEveryMs) return;
+		this.#countedMs = nowMs();
+		const [counted] = await database.run(countTroubled, []);
+		this.#options.metrics.notificationsFailing.set(Number(counted?.[0] ?? 0));
+		this.#options.metrics.notificationsWaiting.set(Number(counted?.[1] ?? 0));
+	}
+
+	async #deliver(delivery: Delivery): Promise<void> {
+		const { sender, open, limits, metrics, log } = this.#options;
+		const { id, by, target, secret, notification, attempts, notice } = delivery;
+		if (!delivery.tells) {
+			metrics.notifications.inc({ by, outcome: 'withheld' });
+			return this.#note(id, 'failed', 'the person may not see it any more, or has turned notifications off');
+		}
+		try {
+			const recipient: Recipient =
+				by === 'email' ? { by, target } : { by, target, secret: open(Buffer.from(secret ?? '', 'base64'), notification) };
+			await sender.send(recipient, notice);
+		} catch (error) {
+			const reason = error instanceof NotSent ? error.message : 'the secret of the webhook cannot be read on this node';
+			const isLast = attempts >= limits.notificationAttemptsMax;
+			metrics.notifications.inc({ by, outcome: isLast ? 'given-up' : 'retried' });
+			log.warn({ notification, delivery: id, alert: notice.alert.name, attempts, reason }, 'a notification could not be sent');
+			const pauseMs = Math.min(longestPauseMs, limits.notificationRetryMs * 2 ** (attempts - 1));
+			return this.#note(id, isLast ? 'failed' : 'waiting', reason, pauseMs);
+		}
+		metrics.notifications.inc({ by, outcome: 'sent' });
+		await this.#note(id, 'sent', null);
+	}
+
+	async #note(id: string, state: 'sent' | 'failed' | 'waiting', fault: string | null, pauseMs = 0): Promise<void> {
+		await this.#options.database.run(noteDelivery, [id, this.#holder, state, fault, String(pauseMs)]);
+	}
+
+	#deliveryOf(cells: readonly Cell[]): Delivery {
+		const [id, phase, attempts, notification, by, target, secret, tells, alert, name, severity, summary, list, site, node, since, ended] =
+			cells;
+		const { consoleUrl } = this.#options;
+		return {
+			id: id ?? '',
+			attempts: Number(attempts),
+			notification: notification ?? '',
+			by: by === 'webhook' ? 'webhook' : 'email',
+			target: target ?? '',
+			secret: secret ?? null,
+			tells: tells === 't' || tells === 'true',
+			notice: {
+				id: id ?? '',
+				event: phase === 'end' ? 'alert.end' : 'alert.start',
+				alert: {
+					id: alert ?? '',
+					name: name ?? '',
+					severity: (severity ?? 'info') as Severity,
+					summary: summary ?? '',
+					site: site ?? null,
+					node: node ?? null,
+					since: since ?? '',
+					ended: ended ?? null,
+					runbook: runbooks.get(name ?? '') ?? '',
+					list: list ? `${consoleUrl ?? ''}${list}` : null,
+				},
+			},
+		};
+	}
+}

@@ -1,0 +1,85 @@
+import type { RuleGroup } from '../rule.ts';
+
+/** Alerts about whoever sends, and how the service knows them. */
+export const sendersRules: RuleGroup = {
+	name: 'tributary-senders',
+	rules: [
+		{
+			name: 'TributaryFeedSilent',
+			severity: 'warning',
+			for: '0m',
+			text: 'max by (site) (tributary_silent_feeds) > 0',
+			summary: 'feeds of {{ $labels.site }} are silent',
+			description: 'They have sent nothing for three times their longest usual pause at this hour, or for the time set as silent_after.',
+			runbook:
+				'A client or key that usually sends has sent nothing for three times the 99th percentile of its pauses in this hour of the week, or for the time of its setting `silent_after`. `tributary feed list --state silent` names it and when it was last heard. Ask whether the sender runs, then look at the network between. `tributary client set <id> --silent-after 8h` sets another time; `tributary feed pause <id>` says that the silence is wanted.',
+			list: '/?site={{ $labels.site }}',
+		},
+		{
+			name: 'TributaryUnmatchedMessages',
+			severity: 'warning',
+			for: '0m',
+			text: 'sum by (instance, reason) (increase(tributary_unmatched_messages_total[15m])) > 0',
+			summary: 'no matching site for messages on {{ $labels.instance }}: {{ $labels.reason }}',
+			description: 'MSH-3 and MSH-4 match no integration client with the address, or clients of two sites.',
+			runbook:
+				'MSH-3 and MSH-4 fit no integration client of the address, or they fit clients of two sites. A client is missing its address or its sending application and facility, or two sites list the same. The log of unmatched traffic has the messages.',
+			list: '/unmatched',
+		},
+		{
+			name: 'TributaryUnmatchedDropped',
+			severity: 'warning',
+			for: '0m',
+			text: 'increase(tributary_unmatched_messages_total{result="dropped"}[15m]) > 0',
+			summary: 'unmatched messages of {{ $labels.instance }} are not logged',
+			description: 'They exceed UNMATCHED_MESSAGES_MAX or UNMATCHED_BYTES_MAX, or the database refused them.',
+			runbook:
+				'More unmatched messages came than UNMATCHED_MESSAGES_MAX or UNMATCHED_BYTES_MAX holds, or the database refused them. Their senders were answered AE and still have them. Correct the client; raise the limits only if the flood is wanted.',
+			list: '/unmatched',
+		},
+		{
+			name: 'TributaryConnectionsRefused',
+			severity: 'warning',
+			for: '10m',
+			text: 'sum by (instance, result) (rate(tributary_mllp_connections_total{result=~"refused-.*"}[10m])) > 0.1',
+			summary: 'connections to {{ $labels.instance }} are refused: {{ $labels.result }}',
+			description: 'No client lists the address, a certificate or PROXY header is missing, or the connection limit is reached.',
+			runbook:
+				'Connections are refused because of an address that no client lists, a missing certificate or PROXY header, or the connection limit. `refused-address`: add the address to the client, or block it. `refused-limit`: raise MLLP_CONNECTIONS_MAX. `refused-address-limit`, `refused-client-limit`, `refused-site-limit`: see the [shares](#shares). `refused-tls`: check the certificate of the sender. `refused-proxy`: TRUSTED_PROXIES and the balancer disagree.',
+			list: '/clients',
+		},
+		{
+			name: 'TributaryFrameErrors',
+			severity: 'warning',
+			for: '0m',
+			text: 'sum by (instance, reason) (increase(tributary_mllp_frame_errors_total[15m])) > 10',
+			summary: 'broken MLLP frames on {{ $labels.instance }}: {{ $labels.reason }}',
+			description: 'A sender breaks off, or sends frames longer than MLLP_FRAME_BYTES_MAX.',
+			runbook:
+				'A sender breaks off, or sends more than MLLP_FRAME_BYTES_MAX. `timeout` and `unfinished`: the network or the sender breaks off. `too-long`: raise MLLP_FRAME_BYTES_MAX if such messages are wanted. `restarted`, `empty`: a faulty sender.',
+			list: '/clients',
+		},
+		{
+			name: 'TributaryKeysExpiring',
+			severity: 'warning',
+			for: '5m',
+			text: 'max by (job) (tributary_api_keys_expiring) > 0',
+			summary: 'API keys expire soon',
+			description: '`tributary key list` names them with a warning. `tributary key rotate` gives each a successor.',
+			runbook:
+				'API keys are in the last quarter of their life, and end within two weeks. `tributary key list` names them with a `warning`. Give each a successor with `tributary key rotate <key-id>`, which leaves both valid for a week, or another end with `tributary key set <key-id> --expires`.',
+			list: '/keys',
+		},
+		{
+			name: 'TributaryKeysRefused',
+			severity: 'warning',
+			for: '10m',
+			text: 'sum by (instance) (rate(tributary_access_refusals_total{protocol="http", reason=~"key|token"}[10m])) > 1',
+			summary: '{{ $labels.instance }} refuses API keys or access tokens',
+			description: 'A revoked key or a token of an unknown issuer is still in use, or somebody is guessing keys.',
+			runbook:
+				'A revoked key or a token that no issuer of a site stands for is still in use, or somebody tries keys. The log has the addresses. Guessing a key is hopeless, so a forgotten sender is more likely.',
+			list: '/keys',
+		},
+	],
+};

@@ -1,0 +1,131 @@
+import { createHmac } from 'node:crypto';
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { checkLiteral, permittedLookup } from '#core/permitted-lookup.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
+import { type Notice, subjectOf, textOf } from './notice.ts';
+
+export type Recipient = { by: 'email'; target: string } | { by: 'webhook'; target: string; secret: Uint8Array };
+
+/** A notification could not be sent. The text says why, and holds nothing of what was sent. */
+export class NotSent extends Error {
+	override readonly name = 'NotSent';
+}
+
+export interface Mail {
+	host: string;
+	port: number;
+	/** TLS from the start; otherwise STARTTLS, where the server offers it. */
+	secure: boolean;
+	/** Empty: nobody signs in. */
+	user: string;
+	password: string | undefined;
+	from: string;
+}
+
+export interface SenderOptions {
+	/** Undefined where no mail server is set. */
+	mail: Mail | undefined;
+	targets: TargetPolicy;
+	msMax: number;
+	nowMs(): number;
+}
+
+/** Sends notices by mail and by signed webhook. */
+export class Sender {
+	readonly #options: SenderOptions;
+
+	constructor(options: SenderOptions) {
+		this.#options = options;
+	}
+
+	/** @throws NotSent */
+	async send(recipient: Recipient, notice: Notice): Promise<void> {
+		try {
+			if (recipient.by === 'email') await this.#mail(recipient.target, notice);
+			else await this.#call(recipient.target, recipient.secret, notice);
+		} catch (error) {
+			if (error instanceof NotSent) throw error;
+			throw new NotSent(reasonOf(error), { cause: error });
+		}
+	}
+
+	async #mail(to: string, notice: Notice): Promise<void> {
+		const { mail, msMax } = this.#options;
+		if (mail === undefined) throw new NotSent('no mail server is set (SMTP_URL, SMTP_FROM)');
+		const { createTransport } = await import('nodemailer');
+		const times = { connectionTimeout: msMax, greetingTimeout: msMax, socketTimeout: msMax, dnsTimeout: msMax };
+		const { host, port, secure, user, password: pass = '' } = mail;
+		// A password is never sent in the clear.
+		const signIn = user === '' ? {} : { auth: { user, pass }, requireTLS: !secure };
+		const transport = createTransport({ host, port, secure, ...signIn, ...times, disableFileAccess: true, disableUrlAccess: true });
+		const domain = mail.from.slice(mail.from.lastIndexOf('@') + 1).replace(/[^\w.-]/g, '');
+		// Nobody reads what an automatic answer says.
+		const headers = { 'Auto-Submitted': 'auto-generated', 'X-Tributary-Event': notice.event };
+		const message = { from: mail.from, to: { name: '', address: to }, subject: subjectOf(notice), text: textOf(notice), headers };
+		try {
+			await within(msMax, transport.sendMail({ ...message, messageId: `<${notice.id}@${domain}>` }));
+		} finally {
+			transport.close();
+		}
+	}
+
+	async #call(target: string, secret: Uint8Array, notice: Notice): Promise<void> {
+		const { targets, msMax, nowMs } = this.#options;
+		const url = new URL(target);
+		checkLiteral(targets, url.hostname.replace(/^\[|\]$/g, ''));
+		const body = JSON.stringify(notice);
+		const timestamp = String(Math.floor(nowMs() / 1000));
+		const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
+			method: 'POST',
+			lookup: permittedLookup(targets),
+			agent: false,
+			signal: AbortSignal.timeout(msMax),
+			headers: {
+				'Content-Type': 'application/json',
+				'Content-Length': Buffer.byteLength(body),
+				'User-Agent': 'Tributary',
+				'Tributary-Delivery': notice.id,
+				'Tributary-Timestamp': timestamp,
+				'Tributary-Signature': signatureOf(secret, timestamp, body),
+			},
+		});
+		request.end(body);
+		const [response] = (await once(request, 'response')) as [IncomingMessage];
+		response.on('error', () => undefined);
+		response.destroy();
+		const { statusCode = 0 } = response;
+		if (statusCode < 200 || statusCode > 299) throw new NotSent(`the receiver answered ${statusCode}`);
+	}
+}
+
+/** The signature of a webhook: HMAC-SHA256 over the time, a dot and the body. */
+export function signatureOf(secret: Uint8Array, timestamp: string, body: string): string {
+	return `sha256=${createHmac('sha256', secret).update(`${timestamp}.${body}`).digest('hex')}`;
+}
+
+async function within<T>(msMax: number, work: Promise<T>): Promise<T> {
+	let timer: NodeJS.Timeout | undefined;
+	const late = new Promise<never>((_, reject) => {
+		timer = setTimeout(() => reject(new NotSent('it takes too long')), msMax);
+	});
+	try {
+		return await Promise.race([work, late]);
+	} finally {
+		clearTimeout(timer);
+	}
+}
+
+/** A code says enough, and a mail server's own words may repeat what it was sent. */
+function reasonOf(error: unknown): string {
+	const { code, responseCode, name, cause } = error as {
+		code?: unknown;
+		responseCode?: unknown;
+		name?: unknown;
+		cause?: { name?: unknown };
+	};
+	if (name === 'AbortError' || name === 'TimeoutError' || cause?.name === 'TimeoutError') return 'it takes too long';
+	if (typeof responseCode === 'number') return `the mail server answered ${responseCode}`;
+	return typeof code === 'string' ? code : 'the connection failed';
+}
