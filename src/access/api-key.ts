@@ -13,7 +13,7 @@ export function createApiKey(): ApiKeyParts & { key: string } {
 	const alphabet = 'abcdefghijklmnopqrstuvwxyz234567';
 	const id = Array.from(randomBytes(12), (byte) => alphabet[byte & 31]).join('');
 	const secret = randomBytes(32).toString('base64url');
-	return { id, secret, key: `trb_${id}_${secret}` };
+	return { id, secret, key: `${prefixOf(id)}_${secret}` };
 }
 
 export function parseApiKey(text: string | undefined): ApiKeyParts | undefined {
@@ -24,6 +24,17 @@ export function parseApiKey(text: string | undefined): ApiKeyParts | undefined {
 /** SHA-256 is enough: nobody guesses a secret of 256 random bits, so a slower hash would not help. */
 export function digestSecret(secret: string): Buffer {
 	return createHash('sha256').update(secret).digest();
+}
+
+/** Returns the part of a key that may be shown, by its public id. */
+export function prefixOf(id: string): string {
+	return `trb_${id}`;
+}
+
+/** Returns the part of the text of a key that may be shown. Undefined when it is no key at all. */
+export function shownPrefix(text: string): string | undefined {
+	const parts = parseApiKey(text);
+	return parts && prefixOf(parts.id);
 }
 
 const nobody = Buffer.alloc(32);

@@ -1,4 +1,4 @@
-import { type AddressBytes, type AddressRange, parseAddress, rangeContains } from '#core/address.ts';
+import { type AddressRange, isLoopback, parseAddress, rangeContains } from '#core/address.ts';
 import type { Settings } from '#record/settings/settings.ts';
 import type { AssociationMatch } from './directory.ts';
 
@@ -29,11 +29,6 @@ export interface DicomSite {
 
 const nothingMore: ReadonlySet<string> = new Set();
 
-function isLoopback(bytes: AddressBytes): boolean {
-	if (bytes.length === 4) return bytes[0] === 127;
-	return bytes.every((byte, index) => byte === (index === 15 ? 1 : 0));
-}
-
 /** Finds the site that a called AE title names, and whether the caller may send to it. */
 export class AssociationIndex {
 	readonly #sites = new Map<string, { site: DicomSite; clients: DicomClient[] }>();
@@ -53,9 +48,9 @@ export class AssociationIndex {
 		if (held === undefined) return { kind: 'called-unknown' };
 		const { siteId, siteSlug, hasClients, settings } = held.site;
 		const bytes = parseAddress(address);
-		if (bytes === undefined) return { kind: 'calling-refused' };
+		if (bytes === undefined) return { kind: 'calling-refused', siteId };
 		if (!hasClients) {
-			if (!this.#allowAnySource && !isLoopback(bytes)) return { kind: 'calling-refused' };
+			if (!this.#allowAnySource && !isLoopback(bytes)) return { kind: 'calling-refused', siteId };
 			return { kind: 'accepted', siteId, siteSlug, clientId: undefined, settings, grants: nothingMore };
 		}
 		const fitting = held.clients
@@ -65,7 +60,7 @@ export class AssociationIndex {
 			)
 			.sort((left, right) => right.bits - left.bits || rank(left.client) - rank(right.client) || compareAge(left.client, right.client));
 		const client = fitting[0]?.client;
-		if (client === undefined) return { kind: 'calling-refused' };
+		if (client === undefined) return { kind: 'calling-refused', siteId };
 		return { kind: 'accepted', siteId, siteSlug, clientId: client.clientId, settings: client.settings, grants: client.grants };
 	}
 }

@@ -1,9 +1,17 @@
 import type { Clock } from '#core/clock.ts';
-import { newId } from '#core/id.ts';
+import { newId, nilId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { rowIdOf } from '#record/row-id.ts';
 import type { Connection } from '#storage/connection.ts';
-import { insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
+import { stateOf, troubleOf } from '#storage/sqlstate.ts';
+import { AuditChain, uniqueViolation } from './audit-chain.ts';
+import type { LinkedEvent } from './audit-digest.ts';
+import { linkUnlinked } from './audit-links.ts';
+import { removeOldMonths } from './audit-retention.ts';
+import { type Gathered, GatheredAccesses, type SiteAccess } from './gathered-accesses.ts';
 import type { AccessLimits } from './limits.ts';
+import type { AccessMetrics } from './metrics.ts';
+import { addPatientsOfStudies } from './patients-of-studies.ts';
 
 export interface AuditEvent {
 	action: string;
@@ -25,17 +33,26 @@ export interface Audit {
 	record(event: AuditEvent): void;
 	/** Returns at once. Every event is written. */
 	recordOf(event: SiteAuditEvent): void;
+	/** Returns at once. Every access is written, those of a flood together. */
+	recordAccess(access: SiteAccess): void;
 	close(): Promise<void>;
 }
 
-/** Events wait this long at most while the database answers. */
-const writeMs = 500;
+/** Events of one batch. */
+const batchEventsMax = 1000;
+/** Events that changes wrote themselves are linked this often. */
+const linkMs = 1000;
+/** Old months are looked for this often. */
+const removeMs = 3_600_000;
 
 export interface AuditOptions {
 	connection: Pick<Connection, 'open' | 'run'>;
-	limits: Pick<AccessLimits, 'auditRefusalsMax' | 'auditEventsMax'>;
+	limits: Pick<AccessLimits, 'auditRefusalsMax' | 'auditEventsMax' | 'auditWaitMsMax' | 'auditKeepDays'>;
+	metrics: Pick<AccessMetrics, 'auditEvents' | 'auditWaiting'>;
 	log: Log;
 	clock: Clock;
+	/** True for the one process of a node that links what changes have written themselves. */
+	links: boolean;
 }
 
 interface Waiting extends AuditEvent {
@@ -43,66 +60,206 @@ interface Waiting extends AuditEvent {
 	times: number;
 }
 
-/** Writes refusals to the audit trail. A flood becomes one row per minute with its count. */
-export function openAudit({ connection, limits, log, clock }: AuditOptions): Audit {
-	const waiting = new Map<string, Waiting>();
-	const written = new Map<string, number>();
-	const siteEvents: unknown[][] = [];
-	let dropped = 0;
-	let writing = Promise.resolve();
-
-	async function write(force: boolean): Promise<void> {
-		const nowMs = clock.nowMs();
-		const due = [...waiting].filter(([key]) => force || nowMs - (written.get(key) ?? 0) >= 60_000);
-		if (due.length === 0 && siteEvents.length === 0) return;
-		await connection.open();
-		for (const [key] of due) {
-			waiting.delete(key);
-			written.set(key, nowMs);
-		}
-		for (const [key, atMs] of written) if (nowMs - atMs >= 60_000) written.delete(key);
-		for (const [, { action, subject, source, times, atMs }] of due) {
-			const at = new Date(atMs).toISOString();
-			await connection.run(insertAuditEvent, [newId(), at, null, 'sender', action, subject, source, JSON.stringify({ times })]);
-		}
-		await writeSiteEvents();
-	}
-
-	/** Events that could not be written wait for the next attempt. Those that the database will never accept are dropped. */
-	async function writeSiteEvents(): Promise<void> {
-		for (let values = siteEvents[0]; values !== undefined; values = siteEvents[0]) {
-			try {
-				await connection.run(insertAuditEvent, values);
-			} catch (error) {
-				if (!/^2[23]/.test(String((error as { code?: unknown }).code))) throw error;
-				log.error({ err: error }, 'an audit event could not be written');
-			}
-			siteEvents.shift();
-		}
-	}
-
-	function flush(force: boolean): void {
-		writing = writing.then(() => write(force)).catch((error) => log.error({ err: error }, 'audit events could not be written'));
-	}
-
-	const timer = setInterval(() => flush(false), writeMs).unref();
+/**
+ * Gathers events in memory and writes them in batches, so that nobody waits for them. What a process has gathered and not written when it is
+ * killed is lost: events of AUDIT_WAIT_MS_MAX at most, while the database answers.
+ */
+export function openAudit(options: AuditOptions): Audit {
+	const trail = new Trail(options);
+	const timer = setInterval(() => trail.flush(false), options.limits.auditWaitMsMax).unref();
 	return {
-		record(event) {
-			const key = `${event.action}|${event.subject}|${event.source}`;
-			const held = waiting.get(key);
-			if (held) held.times++;
-			else if (waiting.size < limits.auditRefusalsMax) waiting.set(key, { ...event, atMs: clock.nowMs(), times: 1 });
-			else if (dropped++ % 1000 === 0) log.warn({ dropped }, 'more refusals than the audit trail takes');
-		},
-		recordOf({ siteId, actor, action, subject, source, detail }) {
-			const nowMs = clock.nowMs();
-			if (siteEvents.length >= limits.auditEventsMax) log.error({ action, site: siteId, actor }, 'an audit event is lost: too many wait');
-			else siteEvents.push([newId(nowMs), new Date(nowMs).toISOString(), siteId, actor, action, subject, source, JSON.stringify(detail)]);
-		},
+		record: (event) => trail.record(event),
+		recordOf: (event) => trail.recordOf(event),
+		recordAccess: (access) => trail.recordAccess(access),
 		async close() {
 			clearInterval(timer);
-			flush(true);
-			await writing;
+			await trail.close();
 		},
+	};
+}
+
+class Trail {
+	readonly #options: AuditOptions;
+	readonly #chain: AuditChain;
+	readonly #refusals = new Map<string, Waiting>();
+	readonly #written = new Map<string, number>();
+	readonly #events: LinkedEvent[] = [];
+	readonly #accesses = new GatheredAccesses();
+	#droppedRefusals = 0;
+	#lost = 0;
+	#linkedAtMs = 0;
+	#removedAtMs = Number.NEGATIVE_INFINITY;
+	#writing: Promise<void> | undefined;
+
+	constructor(options: AuditOptions) {
+		this.#options = options;
+		this.#chain = new AuditChain(options);
+	}
+
+	record(event: AuditEvent): void {
+		const { limits, log, clock } = this.#options;
+		const key = `${event.action}|${event.subject}|${event.source}`;
+		const held = this.#refusals.get(key);
+		if (held) held.times++;
+		else if (this.#refusals.size < limits.auditRefusalsMax) this.#refusals.set(key, { ...event, atMs: clock.nowMs(), times: 1 });
+		else if (this.#droppedRefusals++ % 1000 === 0) log.warn({ dropped: this.#droppedRefusals }, 'more refusals than the audit trail takes');
+	}
+
+	recordOf({ siteId, actor, action, subject, source, detail }: SiteAuditEvent): void {
+		if (!this.#hasRoom({ action, siteId, actor })) return;
+		const nowMs = this.#options.clock.nowMs();
+		const event = { siteId: siteId ?? nilId, actor, action, subject, source, detail };
+		this.#events.push(linked(nowMs, event));
+	}
+
+	recordAccess(access: SiteAccess): void {
+		const { siteId, actor, action } = access;
+		const nowMs = this.#options.clock.nowMs();
+		if (this.#accesses.join(access, nowMs) || !this.#hasRoom({ action, siteId, actor })) return;
+		this.#accesses.begin(access, nowMs);
+	}
+
+	#hasRoom(event: { action: string; siteId: string | null; actor: string }): boolean {
+		const { limits, log, metrics } = this.#options;
+		if (this.#events.length + this.#accesses.weight + this.#chain.waiting < limits.auditEventsMax) return true;
+		metrics.auditEvents.inc({ outcome: 'lost' });
+		this.#lost++;
+		// A flood while the database is away does not fill the disk with lines as well.
+		if (this.#lost <= 100 || this.#lost % 1000 === 0)
+			log.error(
+				{ action: event.action, site: event.siteId, actor: event.actor, lost: this.#lost },
+				'an audit event is lost: too many wait',
+			);
+		return false;
+	}
+
+	/** Writes what has gathered, unless that is under way. */
+	flush(force: boolean): Promise<void> {
+		this.#writing ??= this.#write(force)
+			.catch((error) => this.#options.log.error({ err: error }, 'audit events could not be written'))
+			.finally(() => {
+				this.#writing = undefined;
+			});
+		return this.#writing;
+	}
+
+	async close(): Promise<void> {
+		const { log } = this.#options;
+		await this.#writing;
+		await this.flush(true);
+		const lost = this.#events.length + this.#chain.waiting;
+		if (lost > 0) log.error({ lost }, 'audit events are lost: the database does not take them');
+		else await this.#chain.close().catch((error) => log.error({ err: error }, 'the chain of the audit trail could not be closed'));
+	}
+
+	async #write(force: boolean): Promise<void> {
+		const { connection, metrics, clock, links } = this.#options;
+		this.#takeRefusals(force);
+		for (const gathered of this.#accesses.take()) this.#events.push(ofAccess(gathered));
+		metrics.auditWaiting.set(this.#events.length + this.#chain.waiting);
+		const isLinkDue = links && (force || clock.nowMs() - this.#linkedAtMs >= linkMs);
+		if (this.#events.length === 0 && this.#chain.waiting === 0 && !isLinkDue) return;
+		await connection.open();
+		await this.#settle();
+		while (this.#events.length > 0) await this.#writeBatch();
+		metrics.auditWaiting.set(0);
+		if (!isLinkDue) return;
+		this.#linkedAtMs = clock.nowMs();
+		await linkUnlinked(connection, this.#chain);
+		await this.#removeOld();
+	}
+
+	async #removeOld(): Promise<void> {
+		const { connection, limits, log, clock } = this.#options;
+		const nowMs = clock.nowMs();
+		if (limits.auditKeepDays === 0 || nowMs - this.#removedAtMs < removeMs) return;
+		this.#removedAtMs = nowMs;
+		await removeOldMonths(connection, { chain: this.#chain, keepDays: limits.auditKeepDays, nowMs, log });
+	}
+
+	#takeRefusals(force: boolean): void {
+		const nowMs = this.#options.clock.nowMs();
+		for (const [key, { action, subject, source, times, atMs }] of this.#refusals) {
+			if (!force && nowMs - (this.#written.get(key) ?? 0) < 60_000) continue;
+			this.#refusals.delete(key);
+			this.#written.set(key, nowMs);
+			this.#events.push(linked(atMs, { siteId: nilId, actor: 'sender', action, subject, source, detail: { times } }));
+		}
+		for (const [key, atMs] of this.#written) if (nowMs - atMs >= 60_000) this.#written.delete(key);
+	}
+
+	/** Tries the batch again that the database did not take before. */
+	async #settle(): Promise<void> {
+		try {
+			await this.#chain.settle();
+		} catch (error) {
+			if (!isOfRow(error)) throw error;
+			await this.#writeSingly(this.#chain.abandon());
+		}
+	}
+
+	async #writeBatch(): Promise<void> {
+		const events = this.#events.slice(0, batchEventsMax);
+		await addPatientsOfStudies(this.#options.connection, events);
+		try {
+			await this.#chain.append('write', events);
+			this.#events.splice(0, events.length);
+		} catch (error) {
+			// Otherwise the chain keeps the batch and tries it again, or it has not come so far as to have one.
+			if (isOfRow(error) || this.#chain.waiting > 0) this.#events.splice(0, events.length);
+			if (!isOfRow(error)) throw error;
+			this.#chain.abandon();
+			await this.#writeSingly(events);
+		}
+	}
+
+	/** An event that the database will never accept is dropped, so that it does not keep the others from the trail. */
+	async #writeSingly(events: readonly LinkedEvent[]): Promise<void> {
+		for (const [index, event] of events.entries()) {
+			try {
+				await this.#chain.append('write', [event]);
+			} catch (error) {
+				if (!isOfRow(error)) {
+					this.#events.unshift(...events.slice(this.#chain.waiting > 0 ? index + 1 : index));
+					throw error;
+				}
+				this.#chain.abandon();
+				this.#options.metrics.auditEvents.inc({ outcome: 'lost' });
+				this.#options.log.error({ err: error, action: event.action }, 'an audit event could not be written');
+			}
+		}
+	}
+}
+
+/** Tells whether the database refuses what it was given, and would again. */
+function isOfRow(error: unknown): boolean {
+	return troubleOf(error) === 'row' && stateOf(error) !== uniqueViolation;
+}
+
+type Described = Pick<LinkedEvent, 'siteId' | 'actor' | 'action' | 'subject' | 'source' | 'detail'>;
+
+/** Senders choose some of the texts, and PostgreSQL takes neither NUL nor half a surrogate pair. */
+function linked(atMs: number, { siteId, actor, action, subject, source, detail }: Described): LinkedEvent {
+	const id = newId(atMs);
+	const own = { siteId, actor: storable(actor), action, subject: storable(subject), source: source || null };
+	return { id, atMicros: `${atMs}000`, ...own, detail: storableDetail(detail), patients: null, studies: null };
+}
+
+function storable(text: string): string {
+	return (text.includes('\0') ? text.replaceAll('\0', '') : text).toWellFormed();
+}
+
+function storableDetail(detail: unknown): unknown {
+	return JSON.parse(JSON.stringify(detail), (_name, value: unknown) => (typeof value === 'string' ? storable(value) : value));
+}
+
+function ofAccess({ access, atMs, patients, studies, times, lastAtMs, lastRequestId }: Gathered): LinkedEvent {
+	const { siteId, actor, action, subject, source, detail, requestId } = access;
+	const further = times === 1 ? {} : { times, until: new Date(lastAtMs).toISOString(), last_request: lastRequestId };
+	const told = { ...detail, ...(requestId === undefined ? {} : { request: requestId }), ...further };
+	return {
+		...linked(atMs, { siteId, actor, action, subject, source, detail: told }),
+		patients: patients.size === 0 ? null : [...new Set([...patients].map(rowIdOf))].sort(),
+		studies: studies.size === 0 ? null : [...studies].map(storable).sort(),
 	};
 }

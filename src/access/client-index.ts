@@ -1,5 +1,5 @@
 import { type AddressBytes, parseAddress } from '#core/address.ts';
-import type { SenderMatch } from './directory.ts';
+import type { ConnectionOwner, SenderMatch } from './directory.ts';
 import type { IntegrationClient } from './integration-client.ts';
 
 /** The clients of one address range by the MSH-3 and MSH-4 that they require. Undefined stands for no requirement. */
@@ -57,6 +57,22 @@ export class ClientIndex {
 	mayConnect(address: string): boolean {
 		for (const _range of this.#containing(address)) return true;
 		return false;
+	}
+
+	/**
+	 * Returns for whom a connection from this address counts before it has sent anything: the client and the site that the longest prefix
+	 * means, as far as it means one alone.
+	 */
+	ownerAt(address: string): ConnectionOwner {
+		for (const range of this.#containing(address)) {
+			const clients = [...range.values()].flatMap((facilities) => [...facilities.values()].flat());
+			const only = (of: (client: IntegrationClient) => string) => {
+				const [first, ...others] = new Set(clients.map(of));
+				return others.length === 0 ? first : undefined;
+			};
+			return { clientId: only(({ grant }) => grant.clientId), siteId: only(({ grant }) => grant.siteId) };
+		}
+		return { clientId: undefined, siteId: undefined };
 	}
 
 	/** The longer address prefix wins, because the sender chooses the MSH fields. Then a client with both fields set wins, then one, then none. */

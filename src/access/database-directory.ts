@@ -1,6 +1,6 @@
 import type pg from 'pg';
 import type { Clock } from '#core/clock.ts';
-import type { Sampling } from '#core/exposition.ts';
+import type { Beginning, Sampling } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noDefinitions } from '#storage/site-definitions.ts';
@@ -12,6 +12,8 @@ import type {
 	AccessDirectory,
 	AssociationDirectory,
 	AssociationMatch,
+	ConnectionDirectory,
+	ConnectionOwner,
 	DefinitionDirectory,
 	KeyGrant,
 	RemoteAe,
@@ -20,6 +22,7 @@ import type {
 	SiteLimits,
 	Unavailable,
 } from './directory.ts';
+import { endsSoon, hasEnded } from './key-life.ts';
 import type { AccessMetrics } from './metrics.ts';
 import { readSnapshot, readVersion, remoteAeKey, type Snapshot } from './snapshot.ts';
 import type { TokenIssuer } from './tokens/issuer.ts';
@@ -31,7 +34,7 @@ export interface DirectoryOptions {
 	/** ACCESS_STALE_MS_MAX: known callers stay known for this long while the database does not answer. */
 	staleMsMax: number;
 	log: Log;
-	metrics: AccessMetrics & Sampling;
+	metrics: AccessMetrics & Sampling & Beginning;
 	clock: Clock;
 }
 
@@ -42,6 +45,9 @@ const pollMs = 300;
  * here. A poll that fails says so at once. A busy process that polls a little late still answers that a wrong key is wrong.
  */
 const certainMsMax = 10_000;
+/** A database that does not answer a poll within so many looks stands still: known within two seconds, with the time between polls. */
+const lookMs = 200;
+const silentLooksMax = 7;
 /** How late the time of last use of a key is written; writing it more often would only cost statements. */
 const keyUseMs = 5000;
 const nobody: Snapshot = {
@@ -51,6 +57,7 @@ const nobody: Snapshot = {
 	dicomSites: [],
 	dicomClients: [],
 	remoteAes: new Map(),
+	slugs: [],
 	siteLimits: new Map(),
 	issuers: [],
 	definitionVersions: new Map(),
@@ -67,13 +74,19 @@ export async function openDirectory(options: DirectoryOptions): Promise<Database
 	return directory;
 }
 
-export class DatabaseDirectory implements AccessDirectory, AssociationDirectory, RemoteAeDirectory, DefinitionDirectory {
+export class DatabaseDirectory
+	implements AccessDirectory, ConnectionDirectory, AssociationDirectory, RemoteAeDirectory, DefinitionDirectory
+{
 	readonly #options: DirectoryOptions;
 	#snapshot: Snapshot = nobody;
 	#mllpClients = noClients;
 	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
+	/** The number of looks at which the database had not answered a poll yet. Only time counts in which this process had its turns. */
+	#silentLooks = 0;
+	#looks: NodeJS.Timeout | undefined;
+	#isAsking = false;
 	/** True once the log has said that nobody is known any more. */
 	#expired = false;
 	#timer: NodeJS.Timeout | undefined;
@@ -87,11 +100,17 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 
 	constructor(options: DirectoryOptions) {
 		this.#options = options;
-		options.metrics.beforeCollect(() => options.metrics.accessSnapshotAge.set(this.#ageMs / 1000));
+		options.metrics.beforeCollect(() => {
+			options.metrics.accessSnapshotAge.set(this.#ageMs / 1000);
+			options.metrics.keysExpiring.set(this.#keysExpiring());
+		});
 	}
 
 	async open(): Promise<void> {
 		await this.refresh();
+		this.#looks = setInterval(() => {
+			this.#silentLooks = this.#isAsking ? this.#silentLooks + 1 : 0;
+		}, lookMs).unref();
 		this.#schedule();
 	}
 
@@ -110,12 +129,23 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		return this.#next;
 	}
 
-	grantOfKey(header: string | undefined): KeyGrant | Unavailable | undefined {
+	grantOfKey(header: string | undefined, before?: KeyGrant): KeyGrant | Unavailable | undefined {
+		// Every change of access makes new grants.
+		if (before !== undefined && this.#known().keys.get(before.keyId)?.grant === before) return before;
 		const parts = parseApiKey(header);
 		const held = parts && this.#known().keys.get(parts.id);
-		if (!secretMatches(parts?.secret ?? '', held?.digest) || !held) return this.certain ? undefined : 'unavailable';
-		this.#keyUses.set(held.grant.keyId, this.#options.clock.nowMs());
+		const nowMs = this.#options.clock.nowMs();
+		const isRight = secretMatches(parts?.secret ?? '', held?.digest);
+		if (!isRight || !held || hasEnded(held.life, nowMs)) return this.certain ? undefined : 'unavailable';
+		this.#keyUses.set(held.grant.keyId, nowMs);
 		return held.grant;
+	}
+
+	#keysExpiring(): number {
+		const nowMs = this.#options.clock.nowMs();
+		let count = 0;
+		for (const { life } of this.#snapshot.keys.values()) if (endsSoon(life, nowMs)) count++;
+		return count;
 	}
 
 	/** The issuers whose access tokens are taken. */
@@ -131,6 +161,10 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	matchSender(_protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch {
 		const match = (this.#holds ? this.#mllpClients : noClients).match(address, application, facility);
 		return match.kind === 'match' || this.certain ? match : unavailable;
+	}
+
+	ownerAt(_protocol: 'hl7-mllp', address: string): ConnectionOwner {
+		return (this.#holds ? this.#mllpClients : noClients).ownerAt(address);
 	}
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
@@ -157,9 +191,9 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		return this.#snapshot.crossOrigins;
 	}
 
-	/** True if the database answered the last poll. */
-	get reachable(): boolean {
-		return !this.#failing;
+	/** True if the database answered the last poll and does not let the next one wait: it notices a database that stands still. */
+	get answering(): boolean {
+		return !this.#failing && this.#silentLooks < silentLooksMax;
 	}
 
 	/** True if the database answered a moment ago. An unknown caller is then certainly unknown. */
@@ -204,16 +238,25 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 		}
 	}
 
-	#poll(): Promise<void> {
-		return this.#options.database.use((client) => this.#pollBy(client));
+	async #poll(): Promise<void> {
+		this.#isAsking = true;
+		try {
+			await this.#options.database.use((client) => this.#pollBy(client));
+		} finally {
+			this.#isAsking = false;
+			this.#silentLooks = 0;
+		}
 	}
 
 	async #pollBy(client: pg.ClientBase): Promise<void> {
 		const startedMs = this.#options.clock.nowMs();
 		const version = await readVersion(client);
+		// It answers; what there is to read may be much.
+		this.#isAsking = false;
 		if (version !== this.#snapshot.version) {
 			const { allowAnySource } = this.#options;
 			this.#snapshot = await readSnapshot(client, allowAnySource);
+			for (const slug of this.#snapshot.slugs) this.#options.metrics.begin({ site: slug });
 			this.#associations = new AssociationIndex(this.#snapshot.dicomSites, this.#snapshot.dicomClients, allowAnySource);
 			this.#mllpClients = new ClientIndex(this.#snapshot.clients.filter(({ protocols }) => protocols.includes('hl7-mllp')));
 		}
@@ -233,6 +276,7 @@ export class DatabaseDirectory implements AccessDirectory, AssociationDirectory,
 	async close(): Promise<void> {
 		this.#closed = true;
 		clearTimeout(this.#timer);
+		clearInterval(this.#looks);
 		await this.#next?.catch(() => undefined);
 		await this.#polling;
 		await this.#options.database

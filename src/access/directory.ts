@@ -1,3 +1,4 @@
+import type { KeyScope } from '#record/key-scopes.ts';
 import type { Scopes } from '#record/scopes.ts';
 import type { Settings } from '#record/settings/settings.ts';
 
@@ -9,8 +10,10 @@ export interface KeyGrant {
 	siteSlug: string;
 	/** The settings of the key, else of its site. */
 	settings: Settings;
-	/** The access token permits these. An API key has none, and permits everything. */
+	/** The access token, or the limited API key, permits these on FHIR. An API key without limits has none, and permits everything. */
 	scopes?: Scopes;
+	/** The API key is limited to these. */
+	keyScopes?: readonly KeyScope[];
 }
 
 /** The access that a matched integration client has. */
@@ -38,6 +41,12 @@ export type SenderMatch =
 	/** Clients of different sites match equally well, so no site receives the message. */
 	| { kind: 'tie' };
 
+/** A connection counts for this client and this site. They are undefined where its address alone does not tell. */
+export interface ConnectionOwner {
+	clientId: string | undefined;
+	siteId: string | undefined;
+}
+
 /** The site of a DICOM association and its permissions. */
 export interface AssociationGrant {
 	siteId: string;
@@ -56,7 +65,7 @@ export type AssociationMatch =
 	| { kind: 'called-unknown' }
 	| { kind: Unavailable }
 	/** None of the site's clients has this calling AE title and address. */
-	| { kind: 'calling-refused' };
+	| { kind: 'calling-refused'; siteId?: string };
 
 /** A DICOM application entity that a site lets this service call. */
 export interface RemoteAe {
@@ -98,9 +107,17 @@ export interface AssociationDirectory {
  * and on the others within a second. Surfaces therefore ask again for every message and never keep an answer.
  */
 export interface AccessDirectory {
-	/** Takes the header's raw value. It returns undefined for every kind of wrong key, so that a caller learns nothing about keys. */
-	grantOfKey(header: string | undefined): KeyGrant | Unavailable | undefined;
+	/**
+	 * Takes the header's raw value. It returns undefined for every kind of wrong key, so that a caller learns nothing about keys.
+	 * @param before what the same header granted a moment ago; if that still holds, the key is not checked again
+	 */
+	grantOfKey(header: string | undefined, before?: KeyGrant): KeyGrant | Unavailable | undefined;
 	/** Unless it returns true, a connection from this address is closed immediately. */
 	mayConnect(protocol: 'hl7-mllp', address: string): boolean | Unavailable;
 	matchSender(protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch;
+}
+
+/** Tells for whom connections count. */
+export interface ConnectionDirectory {
+	ownerAt(protocol: 'hl7-mllp', address: string): ConnectionOwner;
 }

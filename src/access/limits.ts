@@ -138,7 +138,7 @@ export const accessLimitDefinitions = {
 		min: 1,
 		max: 1_000_000,
 		ofNode: 'divided',
-		answer: 'refusals from distinct senders that wait for the audit trail; further ones are only counted in the log',
+		answer: 'refused callers of a minute that the log and the audit trail name, by address and reason; further ones are told in one line',
 	},
 	auditEventsMax: {
 		variable: 'AUDIT_EVENTS_MAX',
@@ -147,6 +147,20 @@ export const accessLimitDefinitions = {
 		max: 10_000_000,
 		ofNode: 'divided',
 		answer: 'audit events of sites that wait while the database does not answer; further ones are lost, and the log says so',
+	},
+	auditKeepDays: {
+		variable: 'AUDIT_KEEP_DAYS',
+		default: 0,
+		min: 0,
+		max: 36_500,
+		answer: 'age in days of the audit trail; a month whose last event is older is removed as a whole. 0 keeps all of it',
+	},
+	auditWaitMsMax: {
+		variable: 'AUDIT_WAIT_MS_MAX',
+		default: 500,
+		min: 10,
+		max: 60_000,
+		answer: 'time for which audit events gather in memory before they are written together; a process that is killed loses those',
 	},
 } as const satisfies LimitDefinitions;
 

@@ -15,6 +15,10 @@ export interface Session {
 	sites: readonly { slug: string; name: string }[];
 	allSites: boolean;
 	mustChangePassword: boolean;
+	/** The policy requires a second factor, and the account has none. */
+	mustSetSecondFactor: boolean;
+	/** The way by which the account signs in. */
+	signIn: 'local' | 'provider';
 	/** Changes need this token besides the cookie. It is derived from the session's token. */
 	csrfToken: string;
 }
@@ -33,17 +37,17 @@ export class Sessions {
 	async begin(userId: string, passwordHash: string, source: string): Promise<string | undefined> {
 		const token = randomBytes(32).toString('base64url');
 		const { sessionIdleMsMax, sessionMsMax } = this.#limits;
-		const values = [digestOf(token), userId, passwordHash, source, sessionIdleMsMax, sessionMsMax];
+		const values = [digestOfToken(token), userId, passwordHash, source, sessionIdleMsMax, sessionMsMax];
 		const rows = await this.#database.run(beginSession, values);
 		return rows.length > 0 ? token : undefined;
 	}
 
 	async find(token: string): Promise<Session | undefined> {
 		if (!/^[\w-]{43}$/.test(token)) return undefined;
-		const digest = digestOf(token);
+		const digest = digestOfToken(token);
 		const [row] = await this.#database.run(readSession, [digest, this.#limits.sessionIdleMsMax, this.#limits.sessionMsMax]);
 		if (row === undefined) return undefined;
-		const [userId, email, role, mustChange, sites, allSites] = row;
+		const [userId, email, role, mustChange, mustSet, signIn, sites, allSites] = row;
 		return {
 			digest,
 			userId: userId ?? '',
@@ -52,6 +56,8 @@ export class Sessions {
 			sites: JSON.parse(sites ?? '[]'),
 			allSites: allSites === 't',
 			mustChangePassword: mustChange === 't',
+			mustSetSecondFactor: mustSet === 't',
+			signIn: signIn === 'provider' ? 'provider' : 'local',
 			csrfToken: csrfTokenOf(token),
 		};
 	}
@@ -72,7 +78,8 @@ export function reachOf({ allSites, sites }: Session): string {
 	return allSites ? '*' : sites.map(({ slug }) => slug).join(' ');
 }
 
-function digestOf(token: string): Buffer {
+/** The database has digests of tokens only. */
+export function digestOfToken(token: string): Buffer {
 	return createHash('sha256').update(token).digest();
 }
 

@@ -1,6 +1,7 @@
 import type pg from 'pg';
+import type { KeyScope } from '#record/key-scopes.ts';
 import { readSettings } from '#record/settings/settings.ts';
-import type { Statement } from '#storage/statement.ts';
+import { carriedOut } from '#storage/connection-pool.ts';
 import {
 	readAccessVersion,
 	readApiKeys,
@@ -9,22 +10,31 @@ import {
 	readDicomSites,
 	readIntegrationClients,
 	readRemoteAes,
-	readSiteLimits,
+	readSites,
 	readTokenIssuers,
 } from '#storage/statements/administrative/read-access.ts';
 import type { DicomClient, DicomSite } from './association-index.ts';
 import type { KeyGrant, RemoteAe, SiteLimits } from './directory.ts';
 import { type IntegrationClient, rangesOf } from './integration-client.ts';
+import type { KeyLife } from './key-life.ts';
 import type { TokenIssuer } from './tokens/issuer.ts';
+
+export interface HeldKey {
+	grant: KeyGrant;
+	digest: Buffer;
+	life: KeyLife;
+}
 
 export interface Snapshot {
 	version: string;
-	keys: ReadonlyMap<string, { grant: KeyGrant; digest: Buffer }>;
+	keys: ReadonlyMap<string, HeldKey>;
 	clients: readonly IntegrationClient[];
 	dicomSites: readonly DicomSite[];
 	dicomClients: readonly DicomClient[];
 	/** The key is `remoteAeKey`. */
 	remoteAes: ReadonlyMap<string, RemoteAe>;
+	/** The slugs of the active sites. */
+	slugs: readonly string[];
 	/** The key is the id of the site. Sites without an entry have only the node's limits. */
 	siteLimits: ReadonlyMap<string, SiteLimits>;
 	issuers: readonly TokenIssuer[];
@@ -39,26 +49,19 @@ export function remoteAeKey(siteId: string, title: string): string {
 	return `${siteId}\\${title}`;
 }
 
-function run(client: pg.ClientBase, statement: Statement): Promise<unknown[][]> {
-	return client.query({ name: statement.name, text: statement.text, rowMode: 'array' }).then((result) => result.rows as unknown[][]);
-}
-
 export async function readVersion(client: pg.ClientBase): Promise<string> {
-	const [row] = await run(client, readAccessVersion);
+	const [row] = await carriedOut(client, readAccessVersion);
 	return String(row?.[0]);
 }
 
 /** Reads everything that decides access. The version is read first, so that the next poll notices a change made meanwhile. */
 export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolean): Promise<Snapshot> {
 	const version = await readVersion(client);
-	const keys = new Map<string, { grant: KeyGrant; digest: Buffer }>();
-	for (const [keyId, digest, siteId, siteSlug, settings] of (await run(client, readApiKeys)) as KeyRow[]) {
-		keys.set(keyId, { grant: { keyId, siteId, siteSlug, settings: readSettings(settings) }, digest });
-	}
-	const rows = (await run(client, readIntegrationClients)) as ClientRow[];
+	const keys = new Map((await carriedOut(client, readApiKeys)).map((row) => heldKey(row as KeyRow)));
+	const rows = (await carriedOut(client, readIntegrationClients)) as ClientRow[];
 	const clients = rows.map((row) => clientOf(row, allowAnySource));
 	const dicomClients = rows.flatMap((row, index) => dicomClientOf(row, clients[index]));
-	const dicomSites = ((await run(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients, settings]) => ({
+	const dicomSites = ((await carriedOut(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients, settings]) => ({
 		siteId,
 		siteSlug,
 		aeTitle,
@@ -66,26 +69,34 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 		settings: readSettings(settings),
 	}));
 	const remoteAes = new Map<string, RemoteAe>();
-	for (const [siteId, title, host, port, tls] of (await run(client, readRemoteAes)) as RemoteAeRow[]) {
+	for (const [siteId, title, host, port, tls] of (await carriedOut(client, readRemoteAes)) as RemoteAeRow[]) {
 		remoteAes.set(remoteAeKey(siteId, title), { title, host, port, tls });
 	}
 	const siteLimits = new Map<string, SiteLimits>();
-	for (const [siteId, waitingMax, associationsMax] of (await run(client, readSiteLimits)) as LimitsRow[]) {
+	const slugs: string[] = [];
+	for (const [siteId, slug, waitingMax, associationsMax] of (await carriedOut(client, readSites)) as LimitsRow[]) {
+		slugs.push(slug);
+		if (waitingMax === null && associationsMax === null) continue;
 		siteLimits.set(siteId, { waitingMax: waitingMax ?? undefined, associationsMax: associationsMax ?? undefined });
 	}
-	const issuers = ((await run(client, readTokenIssuers)) as IssuerRow[]).map(issuerOf);
-	const definitionVersions = new Map((await run(client, readDefinitionVersions)) as [string, string][]);
-	const crossOrigins = new Set((await run(client, readCrossOrigins)).map(([origin]) => String(origin)));
-	return { version, keys, clients, dicomSites, dicomClients, remoteAes, siteLimits, issuers, definitionVersions, crossOrigins };
+	const issuers = ((await carriedOut(client, readTokenIssuers)) as IssuerRow[]).map(issuerOf);
+	const definitionVersions = new Map((await carriedOut(client, readDefinitionVersions)) as [string, string][]);
+	const crossOrigins = new Set((await carriedOut(client, readCrossOrigins)).map(([origin]) => String(origin)));
+	return { version, keys, clients, dicomSites, dicomClients, remoteAes, slugs, siteLimits, issuers, definitionVersions, crossOrigins };
 }
 
-type KeyRow = [string, Buffer, string, string, unknown];
+type KeyRow = [string, Buffer, string, string, unknown, KeyScope[] | null, Date, Date | null, string | null];
+
+function heldKey([keyId, digest, siteId, siteSlug, settings, scopes, createdAt, expiresAt, replacedBy]: KeyRow): [string, HeldKey] {
+	const grant = { keyId, siteId, siteSlug, settings: readSettings(settings), ...(scopes !== null && { keyScopes: scopes }) };
+	return [keyId, { grant, digest, life: { createdAt, expiresAt, isReplaced: replacedBy !== null } }];
+}
 
 type ClientRow = [string, string, string, unknown, string[], string[], string | null, string | null, Date, string | null, string[]];
 
 type RemoteAeRow = [string, string, string, number, boolean];
 
-type LimitsRow = [string, number | null, number | null];
+type LimitsRow = [string, string, number | null, number | null];
 
 /** Id, site, slug, settings, issuer, audience, clients; then, or null: JWKS URL, token endpoint, claims of client, scopes and site. */
 type IssuerRow = [string, string, string, unknown, string, string, string[], ...(string | null)[]];

@@ -1,4 +1,5 @@
 import type { Json } from '#core/json.ts';
+import { isProviderUrl } from '#core/provider-url.ts';
 
 /** Keys and metadata of providers have a few kilobytes. An answer that is longer is none of theirs. */
 const answerBytesMax = 256 * 1024;
@@ -6,13 +7,6 @@ const answerBytesMax = 256 * 1024;
 /** Why a provider's answer cannot be used. The text holds no token and no secret. */
 export class ProviderError extends Error {
 	override readonly name = 'ProviderError';
-}
-
-/** TLS protects keys and tokens on their way, except where they do not leave the host. */
-export function isProviderUrl(text: string): boolean {
-	const url = URL.parse(text);
-	if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
-	return url.protocol === 'https:' || (url.protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname));
 }
 
 export interface ProviderCall {
@@ -33,6 +27,16 @@ export async function callProvider(url: string, { headers = {}, ...call }: Provi
 		await answer.body?.cancel();
 		throw new ProviderError(`the provider answered with the status ${answer.status}`);
 	}
+	const body = await boundedBody(answer);
+	try {
+		return JSON.parse(body.toString('utf8'));
+	} catch (error) {
+		throw new ProviderError('the answer of the provider is not JSON', { cause: error });
+	}
+}
+
+/** @throws ProviderError when it is too long */
+async function boundedBody(answer: Response): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
 	for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
@@ -40,9 +44,22 @@ export async function callProvider(url: string, { headers = {}, ...call }: Provi
 		if (length > answerBytesMax) throw new ProviderError('the answer of the provider is too long');
 		chunks.push(chunk);
 	}
-	try {
-		return JSON.parse(Buffer.concat(chunks).toString('utf8'));
-	} catch (error) {
-		throw new ProviderError('the answer of the provider is not JSON', { cause: error });
-	}
+	return Buffer.concat(chunks);
+}
+
+interface LibraryCall {
+	method: string;
+	headers: Record<string, string>;
+	body?: unknown;
+}
+
+/**
+ * Does what fetch does, for requests that a library makes: to URLs of providers only, without redirects, and within the same length.
+ * @throws ProviderError
+ */
+export async function boundedFetch(url: string, { body: content, ...options }: LibraryCall): Promise<Response> {
+	if (!isProviderUrl(url)) throw new ProviderError('the URL of the provider is neither https nor on this host');
+	const answer = await fetch(url, { ...options, body: content ?? null, redirect: 'manual' } as RequestInit);
+	const body = await boundedBody(answer);
+	return new Response(body.length === 0 ? null : new Uint8Array(body), { status: answer.status, headers: answer.headers });
 }

@@ -50,10 +50,13 @@ function textsOf(value: Json | undefined): string[] {
 	return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
+/** The id stands in the audit trail and in its index. Providers give much shorter ones. */
+const clientIdMax = 255;
+
 export function clientOf({ clientClaim }: TokenIssuer, claims: JsonObject): string | undefined {
 	for (const name of clientClaim === undefined ? usualClientClaims : [clientClaim]) {
 		const value = own(claims, name);
-		if (typeof value === 'string') return value;
+		if (typeof value === 'string' && value.length <= clientIdMax) return value;
 	}
 	return undefined;
 }

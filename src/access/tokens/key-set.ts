@@ -4,7 +4,7 @@ import { ProviderError } from './call.ts';
 import { Held, type HeldOptions } from './held.ts';
 
 /** Asymmetric algorithms only: with a secret that both sides know, everybody who can check a token could make one. */
-export const algorithms = ['RS256', 'RS384', 'ES256', 'ES384'] as const;
+const algorithms = ['RS256', 'RS384', 'ES256', 'ES384'] as const;
 type Algorithm = (typeof algorithms)[number];
 
 export function isAlgorithm(name: unknown): name is Algorithm {

@@ -1,5 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
-import { callProvider, isProviderUrl, ProviderError } from './call.ts';
+import { isProviderUrl } from '#core/provider-url.ts';
+import { callProvider, ProviderError } from './call.ts';
 
 /** A provider says this of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3), as far as it is used. */
 export interface ProviderMetadata {
