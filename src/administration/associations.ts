@@ -19,6 +19,7 @@ export const associationRecord = z.strictObject({
 	failed: z.number().describe('number of requests answered with a failure, or not answered'),
 	bytes: z.number().describe('bytes received'),
 	requests: z.string().describe('requests by operation and outcome, such as 12 × C-STORE success'),
+	studies: z.array(z.string()).describe('Study Instance UIDs of what was stored, at most 100'),
 	end: z.string().describe('how the association ended: released, peer-abort, closed, idle, stalled, access, protocol, …'),
 });
 type AssociationRecord = z.output<typeof associationRecord>;
@@ -41,9 +42,10 @@ export async function listAssociations(
 	input: Omit<z.output<typeof listAssociationsInput>, 'site'>,
 ): Promise<AssociationRecord[]> {
 	const events = await listAudit(context, { ...input, action: 'dicom.association' });
-	return events.map(({ id, site, recorded_at: endedAt, actor, subject, source, detail }) => ({
+	return events.map(({ id, site, recorded_at: endedAt, actor, subject, source, detail, studies }) => ({
 		...{ id, site: site ?? '', ended_at: endedAt, calling_ae: subject, source: source ?? '' },
 		client_id: actor.startsWith('client:') ? actor.slice('client:'.length) : null,
 		...noted.parse(detail),
+		studies,
 	}));
 }

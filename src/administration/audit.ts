@@ -1,15 +1,24 @@
 import { z } from 'zod';
+import { rowIdOf } from '#record/row-id.ts';
 import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
+import { firstIdOf, idLagMs } from '#storage/statements/administrative/search-messages.ts';
+import { actorsAlike } from './alike.ts';
 import type { OperationContext } from './context.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
 export const listAuditInput = z.strictObject({
 	...ofSite,
-	actor: z.string().optional(),
+	actor: z
+		.string()
+		.max(200)
+		.optional()
+		.describe('a part of who acted, in any case: of the e-mail address, of the owner or label of a key, of the name of a client'),
 	action: z.string().optional().describe('an action such as key.create, or a noun such as key for all of its actions'),
 	since: time.optional(),
 	until: time.optional(),
+	patient: z.string().optional().describe('id of a patient: who read or changed it, and those whom merges have replaced by it'),
+	study: z.string().optional().describe('a Study Instance UID'),
 	...page(100),
 });
 
@@ -20,19 +29,38 @@ export const auditRecord = z.strictObject({
 	actor: z.string().describe('an e-mail address, cli:<user>, key:<id>, client:<id>, or sender if the caller is unknown'),
 	action: z.string(),
 	subject: z.string(),
+	subject_name: z.string().nullable().describe('the name of the client, key, issuer, remote AE, site or address that it is about'),
 	source: z.string().nullable().describe('the IP address of the caller; null for the command line'),
 	detail: z.record(z.string(), z.unknown()).describe('for a change, the values before and after of the members that changed'),
+	holder: z.string().nullable().describe('the owner of the key, or the name of the client'),
+	patients: z.array(z.string()).describe('ids of the patients whose data was read or changed, at most 100'),
+	patient_count: z.int(),
+	studies: z.array(z.string()).describe('Study Instance UIDs, at most 100'),
 });
 type AuditRecord = z.infer<typeof auditRecord>;
 
 /** Lists audit events, newest first. Only people with access to all sites see the events that belong to no site. */
 export async function listAudit(
 	context: OperationContext,
-	{ actor, action, since, until, before, limit }: Omit<z.infer<typeof listAuditInput>, 'site'>,
+	{ actor, action, since, until, patient, study, before, limit }: Omit<z.infer<typeof listAuditInput>, 'site'>,
 ): Promise<AuditRecord[]> {
-	const filters = [actor, action, since, until, before].map((value) => value ?? null);
+	const siteIds = await visibleSiteIds(context);
+	const acted = actor === undefined ? undefined : await actorsAlike(context, siteIds, actor);
+	if (acted?.actors.length === 0) return [];
+	const filters = [action, since, until, before].map((value) => value ?? null);
+	const statement = listAuditEvents({ byActor: acted !== undefined, action: action ?? null });
 	type Row = Omit<AuditRecord, 'recorded_at'> & { recorded_at: Date };
-	const rows = await context.database.rows<Row>(listAuditEvents, [await visibleSiteIds(context), ...filters, limit]);
+	const values = [
+		acted?.siteIds ?? siteIds,
+		acted?.actors ?? null,
+		...filters,
+		limit,
+		patient === undefined ? null : rowIdOf(patient),
+		study ?? null,
+		since === undefined ? null : firstIdOf(Date.parse(since) - idLagMs),
+		until === undefined ? null : firstIdOf(Date.parse(until) + idLagMs),
+	];
+	const rows = await context.database.search<Row>(statement, values, context.limits.readMsMax);
 	return rows.map((row) => ({ ...row, recorded_at: row.recorded_at.toISOString() }));
 }
 
@@ -41,8 +69,9 @@ export const auditCsvHead = `${Object.keys(auditRecord.shape).join(',')}\r\n`;
 
 /** Renders one event as a line of CSV. */
 export function auditCsvRow(record: AuditRecord): string {
-	const cells = [record.id, record.recorded_at, record.site, record.actor, record.action, record.subject, record.source];
-	return `${[...cells, JSON.stringify(record.detail)].map(csvCell).join(',')}\r\n`;
+	const { id, recorded_at, site, actor, holder, action, subject, subject_name, source, detail, patients, patient_count, studies } = record;
+	const named = [subject_name, source, JSON.stringify(detail), holder, patients.join(' '), String(patient_count), studies.join(' ')];
+	return `${[id, recorded_at, site, actor, action, subject, ...named].map(csvCell).join(',')}\r\n`;
 }
 
 /** Senders choose some of these values, so a value that a spreadsheet would run as a formula is turned into text. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { authoritySystem } from '#fhir/mapping/authority.ts';
 import { ordered } from '#record/identity/authorities.ts';
+import { rowsInTransaction, runInTransaction } from '#storage/entities/index.ts';
 import {
 	endAlias,
 	joinSystems,
@@ -9,7 +10,7 @@ import {
 	noteMerged,
 	readAlias,
 } from '#storage/statements/administrative/authorities.ts';
-import { AdministrationError, note, type OperationContext } from './context.ts';
+import { AdministrationError, change, note, type OperationContext } from './context.ts';
 import { deliverIdentityEdit } from './identity.ts';
 import { linked, patientOf, patientRecord } from './patients.ts';
 import { SiteRecord } from './site-record.ts';
@@ -80,8 +81,7 @@ interface Joining {
 
 async function joiningOf(context: OperationContext, input: z.output<typeof aliasInput>): Promise<Joining> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
-	const [system, other] = [authoritySystem('', input.system, ''), authoritySystem('', input.other, '')];
-	if (system === other) throw new AdministrationError('both names are the same authority', 'form', 'other');
+	const { system, other } = namesOf(input);
 	const pairs = await context.database.rows<{ survivor: string; prior: string }>(listJoinedPairs, [siteId, system, other, mergesMax]);
 	return { siteId, system, other, pairs };
 }
@@ -112,12 +112,39 @@ export const joinResult = z.strictObject({
 type JoinResult = z.output<typeof joinResult>;
 
 /** Records that two names are one authority, if no patients become one by that. */
-export async function addAuthority(context: OperationContext, input: z.output<typeof aliasInput>): Promise<JoinResult> {
-	const joining = await joiningOf(context, input);
-	if (joining.pairs.length > 0) {
-		throw new AdministrationError('patients have one number under both names: see `authority preview`, then use `authority join`');
-	}
-	return carriedOut(context, joining);
+export function addAuthority(context: OperationContext, input: z.output<typeof aliasInput>): Promise<JoinResult> {
+	return change(context, async (em) => {
+		const { id: siteId } = await siteBySlug(em, input.site);
+		const { system, other } = namesOf(input);
+		const pairs = await rowsInTransaction(em, listJoinedPairs, [siteId, system, other, 1]);
+		if (pairs.length > 0) {
+			throw new AdministrationError('patients have one number under both names: see `authority preview`, then use `authority join`');
+		}
+		const alias = ordered(system, other);
+		const values = [siteId, alias.system, alias.other, new Date(context.nowMs()).toISOString(), context.actor.name];
+		await runInTransaction(em, joinSystems, values);
+		const after = { system, other, merged: 0 };
+		return [
+			{ system, other, merged: 0, more: false },
+			{ action: 'authority.join', subject: `${system} ${other}`, siteId, after },
+		];
+	});
+}
+
+function namesOf(input: z.output<typeof aliasInput>): { system: string; other: string } {
+	const [system, other] = [authoritySystem('', input.system, ''), authoritySystem('', input.other, '')];
+	if (system === other) throw new AdministrationError('both names are the same authority', 'form', 'other');
+	return { system, other };
+}
+
+/** Ends an alias by which no patients were merged, in the transaction of the caller's entities. */
+export function endUnmerged(context: OperationContext, input: z.output<typeof aliasInput>): Promise<void> {
+	return change(context, async (em) => {
+		const { id: siteId } = await siteBySlug(em, input.site);
+		const { system, other } = ordered(authoritySystem('', input.system, ''), authoritySystem('', input.other, ''));
+		await runInTransaction(em, endAlias, [siteId, system, other, new Date(context.nowMs()).toISOString(), context.actor.name]);
+		return [undefined, { action: 'authority.undo', subject: `${system} ${other}`, siteId, after: { system, other, unmerged: 0 } }];
+	});
 }
 
 /** Makes two names one authority, and merges the patients who have one number under both. */

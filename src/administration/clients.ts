@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { type AddressRange, isAnySource, parseRange, rangesOverlap } from '#core/address.ts';
 import { isUuid, newId } from '#core/id.ts';
 import { noSettings } from '#record/settings/settings.ts';
-import { type EntityManager, IntegrationClient, type Site } from '#storage/entities/index.ts';
+import { type EntityManager, IntegrationClient, runInTransaction, type Site } from '#storage/entities/index.ts';
+import { lockAccessVersion } from '#storage/statements/administrative/read-access.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { applySettings, inForce, ownSettings, settingInputs, settingRecords, settingsInForce } from './settings.ts';
 import { siteBySlug } from './sites.ts';
@@ -23,6 +24,12 @@ const members = {
 	grants: z.array(z.enum(['query'])).max(10),
 };
 const name = z.string().trim().min(1).max(200);
+const confirming = {
+	confirm_overlap: z
+		.boolean()
+		.default(false)
+		.describe('an administrator of all sites confirms that clients of another site have addresses in common with this one'),
+};
 
 export const addClientInput = z.strictObject({
 	...z.object(members).partial().shape,
@@ -31,10 +38,12 @@ export const addClientInput = z.strictObject({
 	name,
 	protocols: members.protocols,
 	allowed_ips: members.allowed_ips,
+	...confirming,
 });
 export const setClientInput = z.strictObject({
 	...z.object({ ...members, name, active: z.boolean() }).partial().shape,
 	...settingInputs('client'),
+	...confirming,
 	id: z.string(),
 });
 
@@ -84,28 +93,79 @@ function refuseAnySource({ allowAnySource }: AdministrationContext, addresses: r
 	throw new AdministrationError(text, 'refused', 'allowed_ips');
 }
 
+/** These members decide which messages are those of a client. */
+type Claim = Pick<IntegrationClient, 'protocols' | 'allowedIps' | 'sendingApplication' | 'sendingFacility'>;
+
 /**
- * The longer address prefix decides which site a message belongs to. If another site's clients send from an address, only an
- * administrator of both sites may add it.
+ * The longer address prefix decides which site a message belongs to, so a client can take over messages that another site gets now, or will
+ * get later. Whoever comes second is told, in whichever order the two come, and an administrator of all sites has to confirm it.
+ * @param before the client as it was; what it overlapped then was confirmed
  * @throws AdministrationError
  */
-async function refuseForeignAddresses({ actor }: AdministrationContext, em: EntityManager, client: IntegrationClient): Promise<void> {
-	const { sites } = actor;
-	if (sites === 'all' || !client.protocols.includes('hl7-mllp')) return;
-	const others = await em.find(IntegrationClient, { site: { slug: { $nin: [...sites] } } });
-	const taken = rangesOf(others.filter(({ protocols }) => protocols.includes('hl7-mllp')).flatMap(({ allowedIps }) => allowedIps));
-	const overlapping = rangesOf(client.allowedIps).find((range) => taken.some((other) => rangesOverlap(range, other)));
-	if (overlapping !== undefined) {
-		const text = `another site accepts messages from '${overlapping.text}' or a part of it; ask an administrator of all sites`;
+async function refuseOverlaps(
+	{ actor }: AdministrationContext,
+	em: EntityManager,
+	client: IntegrationClient,
+	{ before, isConfirmed }: { before?: Claim; isConfirmed: boolean },
+): Promise<void> {
+	const ranges = newRanges(client, before);
+	if (ranges.length === 0 || (isConfirmed && actor.sites === 'all')) return;
+	// If two come at the same time, the second one waits here and then sees the first.
+	await runInTransaction(em, lockAccessVersion, []);
+	const all = await em.find(IntegrationClient, { site: { $ne: client.site } }, { populate: ['site'] });
+	const others = all.filter((other) => other.protocols.includes('hl7-mllp'));
+	if (actor.sites !== 'all') {
+		const { sites } = actor;
+		const foreign = others.filter(({ site }) => !sites.includes(site.slug));
+		const range = overlapsOf(ranges, foreign)[0]?.range;
+		if (range === undefined) return;
+		const text = `'${range.text}' needs an administrator of all sites: another site accepts messages from there or from a part of it`;
 		throw new AdministrationError(text, 'forbidden', 'allowed_ips');
 	}
+	const overlaps = overlapsOf(ranges, others).filter(({ other }) => maySendTheSame(client, other));
+	if (overlaps.length === 0) return;
+	const shown = overlaps
+		.slice(0, shownMax)
+		.map(({ range, other, theirs }) => `'${range.text}' and '${theirs.text}' of '${other.name}' (${other.site.slug})`);
+	const more = overlaps.length > shownMax ? ` and ${overlaps.length - shownMax} more` : '';
+	const text = `addresses overlap those of another site: ${shown.join(', ')}${more}; the longer prefix gets the messages, and equal ones are refused. confirm_overlap confirms it`;
+	throw new AdministrationError(text, 'conflict', 'confirm_overlap');
+}
+
+/** Overlaps that a refusal names. */
+const shownMax = 5;
+
+interface Overlap {
+	range: AddressRange;
+	other: IntegrationClient;
+	theirs: AddressRange;
+}
+
+/** Returns the ranges that a change adds to what a client takes over MLLP. What stays as it was has been decided before. */
+function newRanges(client: Claim, before: Claim | undefined): AddressRange[] {
+	if (!client.protocols.includes('hl7-mllp')) return [];
+	const isSame = (member: 'sendingApplication' | 'sendingFacility') => (before?.[member] ?? '') === (client[member] ?? '');
+	const kept = before?.protocols.includes('hl7-mllp') === true && isSame('sendingApplication') && isSame('sendingFacility');
+	const held = new Set(kept ? before.allowedIps : []);
+	return rangesOf(client.allowedIps).filter(({ text }) => !held.has(text));
+}
+
+function overlapsOf(ranges: readonly AddressRange[], others: readonly IntegrationClient[]): Overlap[] {
+	const theirs = others.flatMap((other) => rangesOf(other.allowedIps).map((one) => ({ other, theirs: one })));
+	return ranges.flatMap((range) => theirs.filter((one) => rangesOverlap(range, one.theirs)).map((one) => ({ range, ...one })));
+}
+
+/** False when no message fits both: an interface engine sends for several sites, each with a value of MSH-3 or MSH-4 of its own. */
+function maySendTheSame(one: Claim, other: Claim): boolean {
+	const differ = (left: string | null | undefined, right: string | null | undefined) => Boolean(left) && Boolean(right) && left !== right;
+	return !differ(one.sendingApplication, other.sendingApplication) && !differ(one.sendingFacility, other.sendingFacility);
 }
 
 function rangesOf(addresses: readonly string[]): AddressRange[] {
 	return addresses.flatMap((address) => parseRange(address) ?? []);
 }
 
-export async function addClient(context: AdministrationContext, input: z.infer<typeof addClientInput>): Promise<ShownClient> {
+export async function addClient(context: AdministrationContext, input: z.input<typeof addClientInput>): Promise<ShownClient> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
@@ -128,7 +188,7 @@ export async function addClient(context: AdministrationContext, input: z.infer<t
 			createdAt: new Date(context.nowMs()),
 		});
 		applySettings('client', client, input);
-		await refuseForeignAddresses(context, em, client);
+		await refuseOverlaps(context, em, client, { isConfirmed: input.confirm_overlap === true });
 		return [shown(client), { action: 'client.add', subject: client.id, siteId: site.id, after: record(client) }];
 	});
 }
@@ -155,11 +215,13 @@ export async function showClient({ em }: AdministrationContext, id: string): Pro
 	return shown(await clientById(em.fork(), id));
 }
 
-export async function setClient(context: AdministrationContext, input: z.infer<typeof setClientInput>): Promise<ShownClient> {
+export async function setClient(context: AdministrationContext, input: z.input<typeof setClientInput>): Promise<ShownClient> {
 	refuseAnySource(context, input.allowed_ips);
 	return change(context, async (em) => {
 		const client = await clientById(em, input.id);
 		const before = record(client);
+		const { protocols, allowedIps, sendingApplication, sendingFacility } = client;
+		const claimed = { protocols, allowedIps, sendingApplication, sendingFacility };
 		if (input.name !== undefined && input.name !== client.name) {
 			await refuseTakenName(em, client.site, input.name);
 			client.name = input.name;
@@ -172,7 +234,7 @@ export async function setClient(context: AdministrationContext, input: z.infer<t
 		applySettings('client', client, input);
 		if (input.grants !== undefined) client.grants = input.grants;
 		if (input.active !== undefined) client.active = input.active;
-		if (input.protocols ?? input.allowed_ips) await refuseForeignAddresses(context, em, client);
+		await refuseOverlaps(context, em, client, { before: claimed, isConfirmed: input.confirm_overlap === true });
 		return [shown(client), { action: 'client.set', subject: client.id, siteId: client.site.id, before, after: record(client) }];
 	});
 }

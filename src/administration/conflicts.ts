@@ -10,6 +10,8 @@ import { quarantineKey } from '#storage/objects/object-key.ts';
 import { listConflicts as listStatement, showConflict as showStatement } from '#storage/statements/administrative/read-conflicts.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
+import { SiteRecord } from './site-record.ts';
+import { patientNames } from './studies.ts';
 import { visibleSiteIds } from './visible-sites.ts';
 
 export const listConflictsInput = z.strictObject({
@@ -29,6 +31,10 @@ export const conflictRecord = z.strictObject({
 	study_uid: z.string().describe('Study Instance UID of the quarantined object'),
 	stated_patient_id: z.string().nullable().describe('the Patient ID of an image that names another patient than its study'),
 	stated_patient_name: z.string().nullable(),
+	modality: z.string().describe('modalities of the study'),
+	study_description: z.string(),
+	study_patient: z.string().nullable().describe('id of the patient whose study it is'),
+	study_patient_name: z.string().nullable().describe('null where a list does not tell it'),
 	bytes: z.number(),
 	calling_ae: z.string(),
 	source: z.string(),
@@ -44,7 +50,7 @@ type ConflictRecord = z.infer<typeof conflictRecord>;
 
 type Row<T> = { [K in keyof T]: K extends 'received_at' ? Date : K extends 'settled_at' ? Date | null : T[K] };
 
-interface WholeRow extends Row<ConflictRecord> {
+export interface ConflictRow extends Row<ConflictRecord> {
 	site_id: string;
 	site_settings: unknown;
 	digest: string;
@@ -62,9 +68,10 @@ interface WholeRow extends Row<ConflictRecord> {
 const settlingMs = 300_000;
 
 function record({ id, site, sop_instance_uid, study_uid, bytes, calling_ae, source, ...row }: Row<ConflictRecord>): ConflictRecord {
-	const { kind, stated_patient_id, stated_patient_name } = row;
+	const { kind, stated_patient_id, stated_patient_name, modality, study_description, study_patient } = row;
 	return {
-		...{ id, site, sop_instance_uid, kind, study_uid, stated_patient_id, stated_patient_name, bytes, calling_ae, source },
+		...{ id, site, sop_instance_uid, kind, study_uid, stated_patient_id, stated_patient_name, modality, bytes, calling_ae, source },
+		...{ study_description, study_patient, study_patient_name: row.study_patient_name ?? null },
 		received_at: row.received_at.toISOString(),
 		settled_at: row.settled_at?.toISOString() ?? null,
 		settlement: row.settlement,
@@ -78,17 +85,23 @@ export async function listConflicts(
 	{ all, before, limit }: Omit<z.infer<typeof listConflictsInput>, 'site'>,
 ): Promise<ConflictRecord[]> {
 	const values = [await visibleSiteIds(context), all, before ?? null, limit];
-	return (await context.database.rows<Row<ConflictRecord>>(listStatement, values)).map(record);
+	const rows = await context.database.rows<Row<ConflictRecord> & { site_id: string }>(listStatement, values);
+	const names = new Map<string, string>();
+	for (const siteId of new Set(rows.map(({ site_id }) => site_id))) {
+		const patients = rows.flatMap(({ site_id, study_patient: patient }) => (site_id === siteId && patient !== null ? [patient] : []));
+		for (const [id, name] of await patientNames(new SiteRecord(context, siteId), patients)) names.set(id, name);
+	}
+	return rows.map((row) => record({ ...row, study_patient_name: (row.study_patient && names.get(row.study_patient)) ?? null }));
 }
 
-export async function conflictRow({ database }: OperationContext, id: string): Promise<WholeRow> {
-	const [row] = z.uuid().safeParse(id).success ? await database.rows<WholeRow>(showStatement, [id]) : [];
+export async function conflictRow({ database }: OperationContext, id: string): Promise<ConflictRow> {
+	const [row] = z.uuid().safeParse(id).success ? await database.rows<ConflictRow>(showStatement, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no conflict '${id}'`, 'not-found');
 	return row;
 }
 
 /** Returns the key of a conflict's object in the object store. */
-async function placeOf({ objects }: OperationContext, key: string): Promise<string> {
+export async function placeOf({ objects }: OperationContext, key: string): Promise<string> {
 	for (const place of [quarantineKey(key), key]) if ((await objects.size(place)) !== undefined) return place;
 	throw new AdministrationError('the object of this conflict is not in the object store');
 }
@@ -115,8 +128,8 @@ export const wholeConflict = conflictRecord.extend({
 type WholeConflict = z.infer<typeof wholeConflict>;
 
 /** Shows a conflict with the attributes of both objects. */
-export async function showConflict(context: OperationContext, row: WholeRow): Promise<WholeConflict> {
-	await note(context, { action: 'conflict.read', subject: row.id, siteId: row.site_id });
+export async function showConflict(context: OperationContext, row: ConflictRow): Promise<WholeConflict> {
+	await note(context, { action: 'conflict.read', subject: row.id, siteId: row.site_id, studies: [row.study_uid] });
 	const stored = await storedSide(context, row);
 	const received = await attributesOf(context, row.object_key);
 	return {
@@ -131,7 +144,7 @@ export async function showConflict(context: OperationContext, row: WholeRow): Pr
 	};
 }
 
-async function storedSide(context: OperationContext, row: WholeRow): Promise<WholeConflict['stored']> {
+async function storedSide(context: OperationContext, row: ConflictRow): Promise<WholeConflict['stored']> {
 	if (row.stored_object_key === null) return null;
 	return {
 		...{ digest: row.stored_digest ?? '', bytes: row.stored_bytes ?? 0, calling_ae: row.stored_calling_ae ?? '' },
@@ -179,7 +192,7 @@ type SettledRecord = z.infer<typeof settledRecord>;
 export async function settleConflict(
 	context: OperationContext,
 	input: z.infer<typeof settleConflictInput>,
-	found?: WholeRow,
+	found?: ConflictRow,
 ): Promise<SettledRecord> {
 	const row = found ?? (await conflictRow(context, input.id));
 	if (input.keep === 'stored' && row.settled_at !== null) throw new AdministrationError('the conflict is already settled');
@@ -200,7 +213,7 @@ export async function settleConflict(
 }
 
 /** Moves the object of a conflict to the key under which the index may name it. */
-async function fetched(context: OperationContext, row: WholeRow): Promise<StoredInstance> {
+async function fetched(context: OperationContext, row: ConflictRow): Promise<StoredInstance> {
 	const { digest, bytes, object_key: objectKey, calling_ae: callingAe, source } = row;
 	if (row.stored_object_key !== null && isSameObject(row.stored_object_key, objectKey))
 		throw new AdministrationError('the received object is already the instance');
@@ -214,7 +227,7 @@ async function fetched(context: OperationContext, row: WholeRow): Promise<Stored
 }
 
 /** Writes in the site's turn, as every write does, and returns the key of the previous object. */
-async function decided(context: OperationContext, row: WholeRow, decision: ConflictDecision): Promise<string | undefined> {
+async function decided(context: OperationContext, row: ConflictRow, decision: ConflictDecision): Promise<string | undefined> {
 	const receivedAtMs = context.nowMs();
 	const delivery: ConflictDelivery = {
 		id: newId(receivedAtMs),

@@ -1,10 +1,16 @@
+import type { AccessLimits } from '#access/limits.ts';
 import { Passwords } from '#access/password.ts';
+import type { AlertLimits } from '#alerts/limits.ts';
+import type { NotificationMeans } from '#alerts/means.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Role } from '#core/role.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import type { Hl7v2Limits } from '#hl7v2/limits.ts';
 import type { XmlLimits } from '#hl7v3/limits.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import type { Renderer } from '#rendering/renderer.ts';
+import type { RetentionLimits } from '#retention/limits.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { type EntityManager, runInTransaction } from '#storage/entities/index.ts';
 import type { StorageLimits } from '#storage/limits.ts';
@@ -12,6 +18,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
 import type { Echo } from './echo.ts';
+import type { InstanceSender } from './instance-sender.ts';
 import type { AdministrationLimits } from './limits.ts';
 import type { RederivationTask } from './rederivation-task.ts';
 
@@ -24,9 +31,12 @@ export interface Actor {
 	sites: 'all' | readonly string[];
 }
 
+/** Gives each call a unit of work of its own. Those of a transaction that several changes share are part of it. */
+export type Entities = Pick<EntityManager, 'fork'>;
+
 /** The actor of an operation, its origin, and its access to the database. */
 export interface AdministrationContext {
-	em: EntityManager;
+	em: Entities;
 	actor: Actor;
 	/** The IP address of the caller; empty on the command line. */
 	source: string;
@@ -37,6 +47,8 @@ export interface AdministrationContext {
 	accessChanged(): Promise<void>;
 	/** ALLOW_ANY_SOURCE. */
 	allowAnySource: boolean;
+	/** ALLOWED_TARGETS. */
+	targets: TargetPolicy;
 	passwords: Passwords;
 }
 
@@ -51,9 +63,22 @@ export interface OperationContext extends AdministrationContext {
 	headerBytesMax: number;
 	/** C-ECHO of a remote AE. */
 	echo(target: { title: string; host: string; port: number; tls: boolean }, callingAe: string): Promise<Echo>;
-	limits: AdministrationLimits & FhirLimits & Hl7v2Limits & StorageLimits & XmlLimits;
+	/** C-STORE of instances to a remote AE. */
+	send: InstanceSender;
+	/** Tells people of alerts. */
+	notifications: NotificationMeans;
+	limits: AdministrationLimits &
+		Pick<AccessLimits, 'auditKeepDays'> &
+		AlertLimits &
+		FhirLimits &
+		Hl7v2Limits &
+		RetentionLimits &
+		StorageLimits &
+		XmlLimits;
 	/** Reads resources as the FHIR surface does. */
 	reader: Reader;
+	/** Renders images. Undefined on the command line, which shows none. */
+	renderer: Pick<Renderer, 'open' | 'frame'> | undefined;
 	/** Starts replays that outlive the call. Undefined on the command line, where nothing does. */
 	replayRuns: ReplayStarter | undefined;
 }
@@ -134,6 +159,9 @@ export interface AuditedChange {
 	before?: object;
 	/** Absent if the object is removed. */
 	after?: object;
+	/** Row ids of the patients, and Study Instance UIDs, that were looked at or changed. */
+	patients?: readonly (string | null)[];
+	studies?: readonly string[];
 }
 
 /**
@@ -159,10 +187,12 @@ export async function note(context: OperationContext, audited: AuditedChange): P
 
 /** The values of `insertAuditEvent`. */
 export function auditValues(context: AdministrationContext, audited: AuditedChange): unknown[] {
-	const { action, subject, siteId } = audited;
+	const { action, subject, siteId, patients = [], studies = [] } = audited;
 	const at = new Date(context.nowMs()).toISOString();
 	const detail = JSON.stringify(detailOf(audited));
-	return [newId(), at, siteId ?? nilId, context.actor.name, action, subject, context.source || null, detail];
+	const known = patients.filter((id) => id !== null);
+	const named = [known, studies].map((ids) => (ids.length === 0 ? null : [...new Set(ids)]));
+	return [newId(), at, siteId ?? nilId, context.actor.name, action, subject, context.source || null, detail, ...named];
 }
 
 function detailOf({ before, after }: AuditedChange): object {

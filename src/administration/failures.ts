@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DeliveryKind } from '#record/delivery.ts';
 import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
-import { finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
+import { dismissRun, finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import type { RederivationTask, RunProgress } from './rederivation-task.ts';
 import { replayableKinds } from './replay.ts';
@@ -18,10 +18,12 @@ export const failureRecord = z.strictObject({
 	failure_code: z.string().nullable(),
 	failure: z.string().describe('the failure text without the parts that vary between messages: numbers and quoted values'),
 	messages: z.number().int(),
-	open: z.number().int().describe('messages that have been neither replayed nor sent again'),
+	open: z.number().int().describe('messages that have been neither replayed nor sent again, and are not set aside'),
+	set_aside: z.number().int().describe('messages that nobody will mend'),
 	first_at: instant,
 	last_at: instant,
 	last_id: z.uuid(),
+	open_id: z.uuid().nullable().describe('the newest of the open messages'),
 	replayable: z.boolean(),
 	looked_back_to: instant.nullable().describe('older messages were not examined'),
 });
@@ -51,9 +53,11 @@ export async function listFailures(
 		failure: row.failure,
 		messages: row.messages,
 		open: row.open,
+		set_aside: row.set_aside,
 		first_at: row.first_at.toISOString(),
 		last_at: row.last_at.toISOString(),
 		last_id: row.last_id,
+		open_id: row.open_id,
 		replayable: replayable.has(row.kind),
 		looked_back_to: row.looked_back_to?.toISOString() ?? null,
 	}));
@@ -93,16 +97,20 @@ export const replayRunRecord = z.strictObject({
 	accepted: z.number().int(),
 	refused: z.number().int(),
 	other: z.number().int().describe('messages that were ignored or already known'),
+	ignored: z.number().int(),
+	known: z.number().int().describe('messages that had been accepted before; runs of release 0.1.0 tell neither of these two'),
 	skipped: z.number().int().describe('messages that were no longer open when their turn came'),
 	failure: z.string().nullable(),
 	started_at: instant,
 	finished_at: instant.nullable(),
+	dismissed_at: instant.nullable().describe('somebody has put the run away'),
 });
 type ReplayRunRecord = z.output<typeof replayRunRecord>;
 
-type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at' | 'times'> & {
+type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at' | 'dismissed_at' | 'times'> & {
 	started_at: Date;
 	finished_at: Date | null;
+	dismissed_at: Date | null;
 	site_id?: string;
 	task: RederivationTask | null;
 	progress: RunProgress | null;
@@ -110,7 +118,9 @@ type RunRow = Omit<ReplayRunRecord, 'started_at' | 'finished_at' | 'times'> & {
 
 export function runRecord({ site_id: _siteId, task, progress, ...row }: RunRow): ReplayRunRecord {
 	const times = task === null || progress === null ? null : timesOf(task, progress);
-	return { ...row, times, started_at: row.started_at.toISOString(), finished_at: row.finished_at?.toISOString() ?? null };
+	const finished = row.finished_at?.toISOString() ?? null;
+	const dismissed = row.dismissed_at?.toISOString() ?? null;
+	return { ...row, times, started_at: row.started_at.toISOString(), finished_at: finished, dismissed_at: dismissed };
 }
 
 function timesOf({ zone, of, subject, isPreview }: RederivationTask, progress: RunProgress): z.output<typeof rederivedTimes> {
@@ -151,14 +161,18 @@ export async function showReplay(context: OperationContext, id: string): Promise
 	return runRecord(await runRow(context, id));
 }
 
-export const listReplaysInput = z.strictObject({ site: z.string().optional(), ...page(20) });
+export const listReplaysInput = z.strictObject({
+	site: z.string().optional(),
+	dismissed: z.boolean().default(false).describe('also those that somebody has put away'),
+	...page(20),
+});
 
 export async function listReplays(
 	{ database, visibleSites }: OperationContext,
-	{ before, limit }: Omit<z.output<typeof listReplaysInput>, 'site'>,
+	{ before, limit, dismissed = false }: Omit<z.output<typeof listReplaysInput>, 'site' | 'dismissed'> & { dismissed?: boolean },
 ): Promise<ReplayRunRecord[]> {
 	await database.rows(interruptSilentRuns, []);
-	const rows = await database.rows<RunRow>(listRuns, [visibleSites === 'all' ? null : visibleSites, before ?? null, limit]);
+	const rows = await database.rows<RunRow>(listRuns, [visibleSites === 'all' ? null : visibleSites, before ?? null, limit, dismissed]);
 	return rows.map(runRecord);
 }
 
@@ -169,4 +183,13 @@ export async function cancelReplay(context: OperationContext, id: string, found?
 	const run = await showReplay(context, id);
 	await note(context, { action: 'replay.cancel', subject: id, siteId, before: { state }, after: { state: run.state } });
 	return run;
+}
+
+/** Puts away a run that has ended, for everybody. `replay list --dismissed` still shows it. */
+export async function dismissReplay(context: OperationContext, id: string, found?: RunRow & { site_id: string }): Promise<ReplayRunRecord> {
+	const { site_id: siteId, state } = found ?? (await runRow(context, id));
+	if (state === 'running') throw new AdministrationError('the run is under way; cancel it first', 'conflict');
+	await context.database.rows(dismissRun, [siteId, id]);
+	await note(context, { action: 'replay.dismiss', subject: id, siteId });
+	return showReplay(context, id);
 }

@@ -54,7 +54,7 @@ export async function previewIdentity(
 ): Promise<z.output<typeof identityPreview>> {
 	const pair = await pairOf(context, input);
 	const { siteId, survivor, prior } = pair;
-	for (const { id } of [survivor, prior]) await note(context, { action: 'patient.read', subject: id, siteId });
+	for (const { id, rowId } of [survivor, prior]) await note(context, { action: 'patient.read', subject: id, siteId, patients: [rowId] });
 	const isMerge = input.operation === 'merge';
 	const values = isMerge ? [siteId, prior.rowId] : [siteId, survivor.rowId, prior.rowId];
 	const counting = (isMerge ? countReferring : countRecorded)(Object.values(tableShapes));

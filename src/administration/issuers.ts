@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { isProviderUrl } from '#access/tokens/call.ts';
 import { isUuid, newId } from '#core/id.ts';
+import { isProviderUrl } from '#core/provider-url.ts';
 import { type EntityManager, TokenIssuer } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { refuseSharedTokens } from './issuer-conflicts.ts';

@@ -16,6 +16,13 @@ export const administrationLimitDefinitions = {
 		max: 1_000_000,
 		answer: 'characters of one value in the reading view of a message; the value is cut, and its length is given',
 	},
+	viewerTokenMsMax: {
+		variable: 'VIEWER_TOKEN_MS_MAX',
+		default: 3_600_000,
+		min: 60_000,
+		max: 86_400_000,
+		answer: 'time for which a link to the viewer of a site lets it read a study; then 401, and the study is opened again',
+	},
 	failuresScannedMax: {
 		variable: 'FAILURES_SCANNED_MAX',
 		default: 10_000,
@@ -30,12 +37,26 @@ export const administrationLimitDefinitions = {
 		max: 100_000,
 		answer: 'messages of one replay, oldest first; the rest waits for the next replay of the same cause',
 	},
+	rehearsedMessagesMax: {
+		variable: 'REHEARSED_MESSAGES_MAX',
+		default: 200,
+		min: 1,
+		max: 10_000,
+		answer: 'messages of a cause that are tried to see what a remedy would do, oldest first; the answer says how many wait',
+	},
 	patientRowsMax: {
 		variable: 'PATIENT_ROWS_MAX',
 		default: 500,
 		min: 10,
 		max: 10_000,
 		answer: 'resources of one type on the page of a patient, newest first; the page says if there are more',
+	},
+	patientResultsMax: {
+		variable: 'PATIENT_RESULTS_MAX',
+		default: 2000,
+		min: 10,
+		max: 20_000,
+		answer: 'observations that `patient results` lists for a period, newest first; the answer says if there are more',
 	},
 	identityScanMax: {
 		variable: 'IDENTITY_SCAN_MAX',

@@ -10,13 +10,17 @@ export interface Member {
 	flag: boolean;
 	/** The permitted words, if the schema lists them. */
 	choices: readonly string[] | undefined;
+	/** The description of the schema. */
+	description: string | undefined;
 }
 
 interface MemberSchema {
 	type?: string;
+	anyOf?: readonly MemberSchema[];
 	default?: unknown;
 	enum?: readonly string[];
 	items?: MemberSchema;
+	description?: string;
 }
 
 /** Returns the members in an operation's path, in order. */
@@ -36,10 +40,16 @@ export function membersOf({ input }: Pick<Operation, 'input'>): readonly Member[
 function readMembers(input: Operation['input']): Member[] {
 	const { properties = {}, required = [] } = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' });
 	return Object.entries(properties as Record<string, MemberSchema>).map(([name, schema]) => {
-		const kind = schema.type === 'boolean' ? 'boolean' : schema.type === 'array' ? 'list' : 'text';
+		const kind = isSwitch(schema) ? 'boolean' : schema.type === 'array' ? 'list' : 'text';
 		const flag = kind === 'boolean' && schema.default === false;
-		return { name, kind, required: required.includes(name), flag, choices: wordsOf(schema.enum ?? schema.items?.enum) };
+		const choices = wordsOf(schema.enum ?? schema.items?.enum);
+		return { name, kind, required: required.includes(name), flag, choices, description: schema.description };
 	});
+}
+
+/** A boolean, or the empty text that removes a setting. */
+function isSwitch({ type, anyOf = [] }: MemberSchema): boolean {
+	return type === 'boolean' || anyOf.some((schema) => schema.type === 'boolean');
 }
 
 /** An empty word removes a value; people need not see it among those to choose from. */

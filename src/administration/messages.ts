@@ -1,11 +1,12 @@
 import { z } from 'zod';
-import { isUuid } from '#core/id.ts';
+import { isUuid, nilId } from '#core/id.ts';
 import { personName, referencedId } from '#fhir/summaries.ts';
 import { deliveryKinds, deliverySurfaces } from '#record/delivery.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
-import { listUnmatched, patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
-import { searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
+import { patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
+import { type MessageFilters, searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
+import { controlsAlike, typesAlike } from './alike.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { overtaken, overtakenBy, overtakenText } from './overtaken.ts';
 import { readMessage } from './reading/read-message.ts';
@@ -21,8 +22,8 @@ export const listMessagesInput = z.strictObject({
 	kind: z.enum(deliveryKinds).optional(),
 	client: z.uuid().optional(),
 	outcome: z.enum(['accepted', 'refused', 'ignored', 'duplicate']).optional(),
-	type: z.string().optional(),
-	control_id: z.string().optional(),
+	type: z.string().max(200).optional().describe('the beginning of the type, in any case: `ADT^A08`, `orm`'),
+	control_id: z.string().max(200).optional().describe('the beginning of the control id, in any case'),
 	cause: z
 		.string()
 		.regex(/^[0-9a-f]{32}$/)
@@ -71,7 +72,7 @@ interface MessageRow extends Omit<MessageRecord, 'received_at' | 'committed_at' 
 	sequence: string;
 }
 
-interface WholeMessageRow extends MessageRow, ReplayableRow {
+export interface WholeMessageRow extends MessageRow, ReplayableRow {
 	settings: Record<string, string | boolean | string[]> | null;
 	changed: string[] | null;
 	patient: string | null;
@@ -105,24 +106,34 @@ type Search = Omit<z.infer<typeof searchMessagesInput>, 'site'>;
 
 /** Lists the log, newest first, without the content of the messages. */
 export async function listLoggedMessages(context: OperationContext, input: Search): Promise<MessageRecord[]> {
-	await visibleSiteIds(context);
+	const filters = await messageFilters(context, input);
+	if (filters === undefined) return [];
+	const { statement, values } = searchStatement(filters);
+	return (await context.database.search<MessageRow>(statement, values, context.limits.readMsMax)).map(record);
+}
+
+/** The filters as the statements take them; undefined if nothing can match. */
+export async function messageFilters(context: OperationContext, input: Search): Promise<MessageFilters | undefined> {
+	const siteIds = await visibleSiteIds(context);
 	const { visibleSites } = context;
-	const { statement, values } = searchStatement({
+	const messageTypes = input.type === undefined ? undefined : await typesAlike(context, siteIds, input.type);
+	const controlIds = input.control_id === undefined ? undefined : await controlsAlike(context, siteIds, input.control_id);
+	if (messageTypes?.length === 0 || controlIds?.length === 0) return undefined;
+	return {
 		sites: visibleSites === 'all' ? undefined : visibleSites,
 		kind: input.kind,
 		surface: input.surface,
 		clientId: input.client,
 		outcome: input.outcome,
-		messageType: input.type,
-		controlId: input.control_id,
+		messageTypes,
+		controlIds,
 		cause: input.cause,
 		patients: await patientsOf(context, input),
 		sinceMs: input.since === undefined ? undefined : Date.parse(input.since),
 		untilMs: input.until === undefined ? undefined : Date.parse(input.until),
 		before: input.before,
 		limit: input.limit,
-	});
-	return (await context.database.search<MessageRow>(statement, values, context.limits.readMsMax)).map(record);
+	};
 }
 
 /** Returns the identifiers to search for. In a single site they include the patient's other identifiers and those of merged patients. */
@@ -174,7 +185,7 @@ export async function showLoggedMessage(
 	return wholeOf(row);
 }
 
-function noteRead(context: OperationContext, { id, site_id: siteId }: WholeMessageRow): Promise<void> {
+export function noteRead(context: OperationContext, { id, site_id: siteId }: WholeMessageRow): Promise<void> {
 	return note(context, { action: 'message.read', subject: id, siteId });
 }
 
@@ -183,6 +194,7 @@ function wholeOf(row: WholeMessageRow): z.infer<typeof wholeMessage> {
 }
 
 export const messageReading = wholeMessage.extend({
+	client_id: z.uuid().nullable().describe('the integration client; null if an API key or the service itself sent the message'),
 	replayable: z.boolean(),
 	overtaken: overtaken.nullable().describe('what a replay would set back; null when nothing came after the message'),
 	replays: z
@@ -233,6 +245,7 @@ export async function readLoggedMessage(
 	const patients = await patientsBehind(new SiteRecord(context, row.site_id), row.changed ?? [], byNumber);
 	return {
 		...wholeOf(row),
+		client_id: row.client_id === nilId ? null : row.client_id,
 		replayable,
 		overtaken: replayable ? await overtakenBy(context, row) : null,
 		replays: related
@@ -287,26 +300,4 @@ export async function replayRefused(context: OperationContext): Promise<ReplayRe
 	const records: ReplayRecord[] = [];
 	for (const { id } of refused.filter(({ kind }) => replayable.has(kind)).reverse()) records.push(await replayMessage(context, id));
 	return records;
-}
-
-export const listUnmatchedInput = z.strictObject(page(50));
-export const unmatchedRecord = z.strictObject({
-	id: z.uuid(),
-	received_at: instant,
-	surface: z.string(),
-	source: z.string(),
-	reason: z.string(),
-	message_type: z.string(),
-	control_id: z.string(),
-});
-type UnmatchedRecord = z.infer<typeof unmatchedRecord>;
-
-/** Lists messages that came from a client's address and matched no site, newest first. */
-export async function listUnmatchedMessages(
-	{ database }: OperationContext,
-	{ before, limit }: z.infer<typeof listUnmatchedInput>,
-): Promise<UnmatchedRecord[]> {
-	type Row = Omit<UnmatchedRecord, 'received_at'> & { received_at: Date };
-	const rows = await database.rows<Row>(listUnmatched, [before ?? null, limit]);
-	return rows.map((row) => ({ ...row, received_at: row.received_at.toISOString() }));
 }

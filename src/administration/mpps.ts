@@ -43,6 +43,7 @@ export const mppsRecord = z.strictObject({
 	reports: z.int().describe('number of procedure step reports accepted'),
 	created_at: instant,
 	updated_at: instant,
+	patient_record_id: z.string().nullable().describe('id of the Patient of the study; null until an image of it is stored'),
 	imaging_study_id: z.string().nullable().describe('id of the ImagingStudy; null until an image of the study is stored'),
 	study_series: z.int().nullable().describe('number of stored series of the study'),
 	study_instances: z.int().nullable(),
@@ -95,7 +96,7 @@ export async function mppsRow(context: OperationContext, id: string): Promise<Wh
 
 /** Shows one procedure step with its history. */
 export async function showMpps(context: OperationContext, { site_id, ...row }: WholeRow): Promise<WholeMpps> {
-	await note(context, { action: 'mpps.read', subject: row.id, siteId: site_id });
+	await note(context, { action: 'mpps.read', subject: row.id, siteId: site_id, studies: [row.study_uid] });
 	const reports = await context.database.rows<ReportRow>(listReports, [site_id, row.id]);
 	return {
 		...row,

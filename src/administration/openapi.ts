@@ -1,6 +1,9 @@
 import { z } from 'zod';
+import { fileContent } from './file-content.ts';
+import { meaningOf } from './meanings.ts';
 import { pathMembers } from './members.ts';
 import type { Operation } from './operation.ts';
+import { fileOperations } from './operations/files.ts';
 import { operations } from './operations/index.ts';
 
 const sampleId = '0199c0de-0000-7000-8000-000000000001';
@@ -42,10 +45,60 @@ function parameter(name: string, place: 'path' | 'query', schema: Schema, requir
 	return { name, in: place, required, schema, ...(example === undefined ? {} : { example }) };
 }
 
+const pascal = (text: string) => text.replaceAll(/(?:^|[ -])(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+/** The schema of the items of a list, or the schema itself. */
+const itemOf = (schema: z.ZodType) => (schema instanceof z.ZodArray ? (schema.element as z.ZodType) : schema);
+
+/**
+ * Names the schemas of answers: `Client` for an item of `client list`, `WholeClient` for what `client show` answers, otherwise after the operation,
+ * `ClientMatch`. Operations with the same schema share its name.
+ */
+function namesOf(): Map<z.ZodType, string> {
+	const names = new Map<z.ZodType, string>();
+	const taken = new Set<string>();
+	const give = (wanted: (verb: string) => boolean, nameOf: (noun: string, verb: string) => string) => {
+		for (const { name, output } of operations) {
+			const [verb = '', ...noun] = name.split(' ').reverse();
+			const item = itemOf(output);
+			const given = nameOf(pascal(noun.reverse().join(' ')), pascal(verb));
+			if (!wanted(verb) || names.has(item) || taken.has(given)) continue;
+			names.set(item, given);
+			taken.add(given);
+		}
+	};
+	give(
+		(verb) => verb === 'list' || verb === 'search',
+		(noun) => noun,
+	);
+	give(
+		(verb) => verb === 'show',
+		(noun) => `Whole${noun}`,
+	);
+	give(
+		() => true,
+		(noun, verb) => `${noun}${verb}`,
+	);
+	return names;
+}
+
+const schemaNames = namesOf();
+
+/** The schema of an answer, by its name in the components. */
+function answerOf(output: z.ZodType): Schema {
+	const reference = { $ref: `#/components/schemas/${schemaNames.get(itemOf(output))}` };
+	return output instanceof z.ZodArray ? { type: 'array', items: reference } : reference;
+}
+
 function describe(operation: Operation): object {
 	const { name, summary, method, path, role, input, output } = operation;
 	const whole = schemaOf(input, 'input');
-	const properties = (whole['properties'] ?? {}) as Record<string, Schema>;
+	const properties = Object.fromEntries(
+		Object.entries((whole['properties'] ?? {}) as Record<string, Schema>).map(([member, schema]) => [
+			member,
+			{ ...schema, description: meaningOf(operation, member) },
+		]),
+	);
 	const required = (whole['required'] ?? []) as string[];
 	const example = exampleOf(operation, () => sampleId);
 	const inPath = pathMembers(path);
@@ -61,7 +114,7 @@ function describe(operation: Operation): object {
 	};
 	return {
 		tags: [name.split(' ')[0]],
-		operationId: name.replace(' ', '-'),
+		operationId: name.replaceAll(' ', '-'),
 		summary,
 		description: `Required role: ${role} or higher.`,
 		security: [method === 'GET' ? { session: [] } : { session: [], csrf: [] }],
@@ -73,7 +126,10 @@ function describe(operation: Operation): object {
 			? {}
 			: { requestBody: { required: true, content: { 'application/json': { schema: body, ...(example && { example: given }) } } } }),
 		responses: {
-			200: { description: 'Done', content: { 'application/json': { schema: schemaOf(output, 'output') } } },
+			200:
+				output === fileContent
+					? { description: 'The file', content: { 'application/octet-stream': {} } }
+					: { description: 'Done', content: { 'application/json': { schema: answerOf(output) } } },
 			...Object.fromEntries(Object.keys(refusals).map((status) => [status, { $ref: `#/components/responses/${status}` }])),
 		},
 	};
@@ -85,7 +141,7 @@ function describe(operation: Operation): object {
  */
 export function operationsOpenApi(version: string, server: string, others: Record<string, object> = {}): object {
 	const paths: Record<string, Record<string, object>> = {};
-	for (const operation of operations) {
+	for (const operation of [...operations, ...fileOperations]) {
 		const path = `/api/v1${operation.path}`;
 		paths[path] = { ...paths[path], [operation.method.toLowerCase()]: describe(operation) };
 	}
@@ -99,6 +155,7 @@ export function operationsOpenApi(version: string, server: string, others: Recor
 		servers: [{ url: server }],
 		paths: { ...others, ...paths },
 		components: {
+			schemas: Object.fromEntries([...schemaNames].map(([schema, name]) => [name, schemaOf(schema, 'output')])),
 			responses: Object.fromEntries(
 				Object.entries(refusals).map(([status, description]) => [
 					status,

@@ -22,10 +22,21 @@ export interface CommandLine {
 	options?: Readonly<Record<string, string>>;
 	/** Names of values in the usage line, for members whose name and schema do not say enough. */
 	values?: Readonly<Record<string, string>>;
-	/** Members that can come from a file. `text`: `@file` stands for the content of the file; `base64`: the value is the file's name. */
-	files?: Readonly<Record<string, 'text' | 'base64'>>;
+	/**
+	 * Members that can come from a file. `text`: `@file` stands for the content of the file; `content`: the value is the file's name, and the
+	 * member its text; `base64`: the same with its bytes.
+	 */
+	files?: Readonly<Record<string, 'text' | 'content' | 'base64'>>;
 	/** The positional can be repeated. The operation runs once for each, in order, and the results form a list. */
 	repeated?: boolean;
+	/** The command repeats the operation and prints what is new, until it is ended. */
+	follows?: boolean;
+	/** Tells by the result that the command ends with 1. */
+	isFailure?(result: unknown): boolean;
+	/** Tells by the result how the command ends, where failing or not does not say enough. */
+	exitCode?(result: unknown): number;
+	/** Writes the result for people, where lines and tables do not do. */
+	text?(result: unknown): string;
 	/** The operation is another command with a flag: `{ command: 'messages list', flag: 'unmatched' }`. */
 	within?: { command: string; flag: string };
 }

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { severities } from '#alerts/rule.ts';
 
 const count = z.number();
 const measured = z.number().nullable();
@@ -17,16 +18,28 @@ export const pointOutput = z.strictObject({
 	storage_bytes: measured.meta({ description: 'bytes in storage; updated every five minutes' }),
 });
 
+/** The last hour of all nodes, as it is stored. */
+export const lastHour = z.strictObject({
+	since: z.iso.datetime().meta({ description: 'the hour begins here, or the record does if that is later' }),
+	received: count,
+	refused: count,
+	minutes: z.array(z.strictObject({ at: z.iso.datetime(), received: count, refused: count })),
+});
+export type LastHour = z.output<typeof lastHour>;
+
 /** The current state. */
 export const overviewStateOutput = z.strictObject({
 	mailboxes: z.array(z.strictObject({ site: z.string(), waiting: count })).meta({ description: 'mailboxes with waiting messages' }),
+	last_hour: lastHour.nullable().meta({ description: 'what all nodes received in the last hour; null while it could not be read yet' }),
 	storage_bytes: measured.meta({ description: 'database and images; without access to all sites, only the images of your sites' }),
 	alerts: z.array(
 		z.strictObject({
 			name: z.string(),
 			since: z.iso.datetime(),
 			summary: z.string(),
-			severity: z.enum(['critical', 'warning', 'info']),
+			severity: z.enum(severities),
+			runbook: z.string().meta({ description: 'what to do, in Markdown' }),
+			list: z.string().nullable().meta({ description: 'the address in the console of the rows that it speaks of' }),
 		}),
 	),
 });

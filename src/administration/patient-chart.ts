@@ -2,20 +2,15 @@ import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
 import type { ChartRow } from '#fhir/chart.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
+import { measured } from '#fhir/measured.ts';
 import { type ChartList, resources } from '#fhir/resources/index.ts';
-import { conceptText, observedNumber, observedText, rangeText, referencedId } from '#fhir/summaries.ts';
+import { conceptText, observedText, referencedId } from '#fhir/summaries.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { origin, originsOf } from './origin.ts';
+import { measuredFacts } from './patient-results.ts';
 import { linked, patientOf, patientRecord } from './patients.ts';
-import { type RecordedResource, SiteRecord, versionOf } from './site-record.ts';
+import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
-
-/** The origin of a resource version. */
-export const origin = z.strictObject({
-	version: z.number().int(),
-	at: z.string(),
-	source: z.string().nullable().describe('meta.source'),
-	message: z.string().nullable().describe('id of the logged message that wrote it'),
-});
 
 const row = { id: z.string(), origin };
 const coded = { ...row, at: z.string().nullable(), code: z.string(), text: z.string(), status: z.string() };
@@ -23,8 +18,7 @@ const observation = z.strictObject({
 	...coded,
 	value: z.string(),
 	number: z.number().nullable(),
-	range: z.string(),
-	interpretation: z.string(),
+	...measuredFacts,
 });
 const report = z.strictObject({ ...coded, study: z.string().nullable().describe('id of the ImagingStudy') });
 const stated = z.strictObject({ ...coded, detail: z.string() });
@@ -92,7 +86,7 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 	const record = new SiteRecord(context, siteId);
 	const found = await record.one('Patient', input.id);
 	if (found === undefined) throw new AdministrationError(`there is no patient '${input.id}'`, 'not-found', 'id');
-	await note(context, { action: 'patient.read', subject: found.id, siteId });
+	await note(context, { action: 'patient.read', subject: found.id, siteId, patients: [found.rowId] });
 	const count = context.limits.patientRowsMax;
 	const [versions, merged, ...lists] = await Promise.all([
 		record.versions('Patient', found.id, versionsMax),
@@ -107,13 +101,7 @@ export async function showPatient(context: OperationContext, input: z.output<typ
 		}),
 	]);
 	const rows = lists.flatMap((list) => list.found);
-	const sources = await record.sources([...versions, ...rows]);
-	const originOf = (of: RecordedResource) => ({
-		version: of.version,
-		at: of.lastUpdated,
-		source: of.source,
-		message: sources.get(versionOf(of)) ?? null,
-	});
+	const originOf = await originsOf(record, [...versions, ...rows]);
 	const listed = (list: string) => {
 		const index = charts.findIndex((chart) => chart.list === list);
 		const row = charts[index]?.row;
@@ -197,12 +185,12 @@ function demographicText(element: string, found: RecordedResource): string {
 
 function observationRow(resource: JsonObject, { at, code, text, status }: ChartRow) {
 	const components = asObjects(resource['component']).map((part) => `${conceptText(part['code'])} ${observedText(part)}`);
+	const { digits, comparator, unit, low, high, range, interpretation, flag, derived } = measured(resource, resource);
 	return {
 		...{ at, code, text, status },
 		value: [observedText(resource), ...components].filter((part) => part !== '').join('; '),
-		number: observedNumber(resource),
-		range: rangeText(resource),
-		interpretation: asObjects(resource['interpretation']).map(conceptText).join(', '),
+		number: digits === null ? null : Number(digits),
+		...{ digits, comparator, unit, low, high, range, interpretation, flag, derived },
 	};
 }
 

@@ -3,8 +3,8 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObject, asObjects, asText } from '#fhir/elements.ts';
 import { conceptText, personName, referencedId } from '#fhir/summaries.ts';
-import { AdministrationError, type OperationContext } from './context.ts';
-import { type RecordedResource, SiteRecord } from './site-record.ts';
+import { AdministrationError, note, type OperationContext } from './context.ts';
+import { escaped, type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
 
 export const searchPatientsInput = z.strictObject({
@@ -72,7 +72,11 @@ export async function searchPatients(context: OperationContext, input: z.output<
 		const parameters = parametersOf(mode, input.text);
 		const after = last && { id: last.rowId, keys: mode === 'changed' ? [last.lastUpdated] : [] };
 		const { found } = await taken(record.search('Patient', parameters, { count: input.limit, after }));
-		if (found.length > 0 || mode !== 'identifier') return found.map(patientOf);
+		if (found.length > 0 || mode !== 'identifier') {
+			if (found.length > 0)
+				await note(context, { action: 'patient.search', subject: mode, siteId, patients: found.map(({ rowId }) => rowId) });
+			return found.map(patientOf);
+		}
 		// An empty page by identifier is the end of that list; it does not start the search by name.
 		if (last && (await taken(record.search('Patient', parameters, { count: 1 }))).found.length > 0) return [];
 	}
@@ -101,11 +105,6 @@ function parametersOf(mode: Mode, text: string): [string, string][] {
 		const date = birthDateOf(word);
 		return date === undefined ? ['name', escaped(word)] : ['birthdate', date];
 	});
-}
-
-/** FHIR R4 §3.1.1.4.0: a backslash escapes the characters that separate values. */
-function escaped(text: string): string {
-	return text.replaceAll(/[\\,$|]/g, '\\$&');
 }
 
 /** `1970-01-31`, `1970-01`, `19700131`, `31.01.1970` */

@@ -1,6 +1,7 @@
 import type { z } from 'zod';
 import { roles } from '#core/role.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
+import { faultsOf, faultText } from './input-faults.ts';
 import { pathMembers } from './members.ts';
 import type { Operation } from './operation.ts';
 
@@ -45,7 +46,7 @@ async function findObject(operation: Operation, context: OperationContext, input
 
 /** The text names every invalid member; `field` names the first. */
 function formError(error: z.ZodError): AdministrationError {
-	const text = error.issues.map((issue) => `${issue.path.join('.') || 'input'}: ${issue.message}`).join('; ');
-	const field = error.issues[0]?.path[0];
-	return new AdministrationError(text, 'form', field === undefined ? undefined : String(field));
+	const faults = faultsOf(error);
+	const field = faults[0]?.member;
+	return new AdministrationError(faults.map((fault) => faultText(fault)).join('; '), 'form', field === '' ? undefined : field);
 }

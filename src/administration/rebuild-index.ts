@@ -41,7 +41,7 @@ const batchObjects = 500;
 const examplesMax = 20;
 const outcomes: Readonly<Record<IndexAnswer['kind'], 'stored' | 'duplicates' | 'kept_aside' | 'refused'>> = {
 	...{ stored: 'stored', split: 'stored', replaced: 'stored', duplicate: 'duplicates', quarantined: 'kept_aside', aside: 'kept_aside' },
-	...{ refused: 'refused', failed: 'refused', undecided: 'refused', foreign: 'refused' },
+	...{ refused: 'refused', failed: 'refused', unplaced: 'refused', undecided: 'refused', foreign: 'refused' },
 };
 
 /**

@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
 import { type EntityManager, RemoteAe } from '#storage/entities/index.ts';
@@ -44,6 +45,11 @@ function record(remote: RemoteAe): RemoteAeRecord {
 }
 
 export function addRemoteAe(context: AdministrationContext, input: z.infer<typeof addRemoteAeInput>): Promise<RemoteAeRecord> {
+	// A name is judged by the addresses that it has when it is called.
+	if (isIP(input.host) !== 0 && !context.targets.permits(input.host)) {
+		const text = `'${input.host}' is a loopback, link-local or metadata address, and ALLOWED_TARGETS does not permit it`;
+		throw new AdministrationError(text, 'refused', 'host');
+	}
 	return change(context, async (em) => {
 		const { title, host, port, tls } = input;
 		const site = await siteBySlug(em, input.site);
@@ -83,12 +89,24 @@ export function removeRemoteAe(context: AdministrationContext, input: z.infer<ty
 	});
 }
 
-/** Calls a remote AE as the service does for the site, with its AE title. */
-export async function echoRemoteAe(context: OperationContext, input: z.infer<typeof namedRemoteAe>): Promise<z.infer<typeof remoteAeEcho>> {
-	const remote = await remoteAe(context.em.fork(), input);
+/**
+ * Finds a remote AE with the AE title by which its site calls it.
+ * @throws AdministrationError when it may not be called
+ */
+export async function calledRemoteAe(
+	context: OperationContext,
+	named: z.infer<typeof namedRemoteAe>,
+): Promise<{ remote: RemoteAe; callingAe: string }> {
+	const remote = await remoteAe(context.em.fork(), named);
 	const { slug, active, aeTitle: callingAe } = remote.site;
 	if (!active) throw new AdministrationError(`the site '${slug}' is disabled: nobody is called for it`);
 	if (!callingAe) throw new AdministrationError(`the site '${slug}' has no AE title to call with; site set --ae-title gives it one`);
+	return { remote, callingAe };
+}
+
+/** Calls a remote AE as the service does for the site, with its AE title. */
+export async function echoRemoteAe(context: OperationContext, input: z.infer<typeof namedRemoteAe>): Promise<z.infer<typeof remoteAeEcho>> {
+	const { remote, callingAe } = await calledRemoteAe(context, input);
 	const { created_at: _, ...called } = record(remote);
 	const startedMs = context.nowMs();
 	const { outcome, status, reason } = await context.echo(called, callingAe);

@@ -9,11 +9,12 @@ const noteMs = 500;
 /** Replays messages one at a time, in this order. */
 export function replayWork(messageIds: readonly string[]): RunWork {
 	return async (control) => {
-		const counts = { done: 0, accepted: 0, refused: 0, other: 0, skipped: 0 };
+		const counts = { done: 0, accepted: 0, refused: 0, ignored: 0, known: 0, skipped: 0 };
 		const note = async () => {
 			const { context, siteId, id } = control;
-			const { done, accepted, refused, other, skipped } = counts;
-			return (await context.database.rows(advanceRun, [siteId, id, done, accepted, refused, other, skipped])).length > 0;
+			const { done, accepted, refused, ignored, known, skipped } = counts;
+			const values = [siteId, id, done, accepted, refused, ignored + known, skipped, ignored, known];
+			return (await context.database.rows(advanceRun, values)).length > 0;
 		};
 		const deliver = async (): Promise<RunEnd> => {
 			let notedMs = performance.now();
@@ -43,6 +44,6 @@ async function replay({ context, siteId, persist }: RunControl, messageId: strin
 		// This is checked before every attempt: an earlier one may have succeeded although its answer was lost.
 		if ((await context.database.rows(isOpenMessage, [siteId, messageId])).length === 0) return 'skipped';
 		const { outcome } = await replayMessage(context, messageId);
-		return outcome === 'accepted' || outcome === 'refused' ? outcome : 'other';
+		return outcome === 'accepted' || outcome === 'refused' || outcome === 'ignored' ? outcome : 'known';
 	});
 }

@@ -1,15 +1,25 @@
 import { z } from 'zod';
 import { newId, nilId } from '#core/id.ts';
-import type { JsonObject } from '#core/json.ts';
+import { type JsonObject, parseExact } from '#core/json.ts';
 import { asObjects } from '#fhir/elements.ts';
 import { referencedRow } from '#fhir/links.ts';
-import { conceptText, observedText, rangeText } from '#fhir/summaries.ts';
+import { measured } from '#fhir/measured.ts';
+import { conceptText, personName, referencedId } from '#fhir/summaries.ts';
 import { isCompleted, type ReportEdit } from '#record/report.ts';
 import { isFhirId, rowIdOf } from '#record/row-id.ts';
 import { noSettings } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
-import { listReportResults, listReportRows, listReportVersions, showReportRow } from '#storage/statements/administrative/read-reports.ts';
+import {
+	listReportEditors,
+	listReportResults,
+	listReportRows,
+	listReportVersions,
+	searchReportRows,
+	showReportRow,
+} from '#storage/statements/administrative/read-reports.ts';
+import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { measuredFacts } from './patient-results.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 import { visibleSiteIds } from './visible-sites.ts';
@@ -42,7 +52,19 @@ export const listReportsInput = z.strictObject({
 	...ofSite,
 	study: uid.optional(),
 	status: z.enum(['draft', 'completed']).optional(),
+	category: z.string().max(100).optional().describe('a code of the category, such as RAD or LAB (table 0074)'),
+	images: z.boolean().default(false).describe('only reports that name a study or an accession number, as panels of a laboratory do not'),
 	...page(50),
+});
+
+export const searchReportsInput = z.strictObject({
+	...listReportsInput.shape,
+	text: z
+		.string()
+		.trim()
+		.max(200)
+		.default('')
+		.describe('an identifier of the patient, an accession number or an order number of the filler'),
 });
 
 export const reportRecord = z.strictObject({
@@ -60,6 +82,9 @@ export const reportRecord = z.strictObject({
 		.describe('true for a report that came with a message or from a FHIR client; the system that sent it completes it'),
 	version: z.int(),
 	updated_at: instant,
+	study_description: z.string().nullable(),
+	patient_name: z.string().nullable(),
+	category: z.string().describe('the categories, as text'),
 });
 type ReportRecord = z.infer<typeof reportRecord>;
 
@@ -69,6 +94,8 @@ interface Row {
 	study: string | null;
 	study_uid: string | null;
 	study_accession: string | null;
+	study_description: string | null;
+	patient_resource: string | null;
 	accession_number: string | null;
 	patient: string | null;
 	origin: string | null;
@@ -102,6 +129,9 @@ function record(row: Row): ReportRecord {
 		from_message: row.origin !== 'person',
 		version: row.version,
 		updated_at: row.last_updated.toISOString(),
+		study_description: row.study_description,
+		patient_name: row.patient_resource === null ? null : personName((JSON.parse(row.patient_resource) as JsonObject)['name']),
+		category: asObjects(resource['category']).map(conceptText).join(', '),
 	};
 }
 
@@ -118,11 +148,15 @@ function authorOf({ resultsInterpreter, performer }: JsonObject): string | null 
 /** Lists reports, newest first. */
 export async function listReports(
 	context: OperationContext,
-	input: Omit<z.infer<typeof listReportsInput>, 'site'>,
+	input: Omit<z.infer<typeof listReportsInput>, 'site' | 'images'> & { images?: boolean; text?: string },
 ): Promise<ReportRecord[]> {
 	const statuses = input.status === undefined ? null : input.status === 'draft' ? draftStatuses : completedStatuses;
-	const values = [await visibleSiteIds(context), input.study ?? null, statuses, input.before ?? null, input.limit];
-	return (await context.database.rows<Row>(listReportRows, values)).map(record);
+	const filters = [input.study ?? null, statuses, input.before ?? null, input.limit, input.category || null, input.images ?? false];
+	const values = [await visibleSiteIds(context), ...filters];
+	const rows = input.text
+		? await context.database.rows<Row>(searchReportRows, [...values, input.text])
+		: await context.database.rows<Row>(listReportRows, values);
+	return rows.map(record);
 }
 
 export const wholeReport = reportRecord.extend({
@@ -134,14 +168,22 @@ export const wholeReport = reportRecord.extend({
 				id: z.string().describe('id of the Observation'),
 				name: z.string(),
 				value: z.string(),
-				range: z.string(),
-				interpretation: z.string(),
+				...measuredFacts,
 				status: z.string().describe('Observation.status'),
 			}),
 		)
 		.describe('the observations of the report, at most 500'),
 	attachments: z.array(z.strictObject({ content_type: z.string().nullable(), bytes: z.int() })).describe('attachments other than the text'),
-	history: z.array(z.strictObject({ version: z.int(), fhir_status: z.string(), updated_at: instant, text: z.string().nullable() })),
+	history: z.array(
+		z.strictObject({
+			version: z.int(),
+			fhir_status: z.string(),
+			updated_at: instant,
+			by: z.string().nullable().describe('who wrote the version by hand'),
+			source: z.string().nullable().describe('meta.source'),
+			text: z.string().nullable(),
+		}),
+	),
 });
 
 type FoundRow = Row & { site_id: string; row_id: string };
@@ -170,12 +212,11 @@ function textOf(resource: JsonObject): string | null {
 
 /** Shows one report with its text and all of its versions. */
 export async function showReport(context: OperationContext, row: FoundRow): Promise<z.infer<typeof wholeReport>> {
-	await note(context, { action: 'report.read', subject: row.id, siteId: row.site_id });
 	const resource = JSON.parse(row.resource) as JsonObject;
-	const versions = await context.database.rows<Pick<Row, 'version' | 'last_updated' | 'resource'>>(listReportVersions, [
-		row.site_id,
-		row.row_id,
-	]);
+	const patient = referencedId(resource['subject'], 'Patient');
+	await note(context, { action: 'report.read', subject: row.id, siteId: row.site_id, patients: [patient && rowIdOf(patient)] });
+	const versions = await context.database.rows<VersionRow>(listReportVersions, [row.site_id, row.row_id]);
+	const editors = await editorsOf(context, row, versions);
 	return {
 		...record(row),
 		text: textOf(resource),
@@ -184,11 +225,31 @@ export async function showReport(context: OperationContext, row: FoundRow): Prom
 		attachments: formsOf(resource)
 			.filter((form) => !isText(form))
 			.map(({ contentType, data }) => ({ content_type: contentType ?? null, bytes: Buffer.byteLength(data ?? '', 'base64') })),
-		history: versions.map(({ version, last_updated, resource: stored }) => {
+		history: versions.map(({ version, last_updated, source, resource: stored }) => {
 			const then = JSON.parse(stored) as JsonObject;
-			return { version, fhir_status: String(then['status']), updated_at: last_updated.toISOString(), text: textOf(then) };
+			const by = editors.get(version) ?? null;
+			return { version, fhir_status: String(then['status']), updated_at: last_updated.toISOString(), by, source, text: textOf(then) };
 		}),
 	};
+}
+
+type VersionRow = Pick<Row, 'version' | 'last_updated' | 'resource'> & { source: string | null };
+
+/** An edit and its event of the audit trail are written together, and ids begin with their time. */
+const editLagMs = 60_000;
+
+async function editorsOf(
+	context: OperationContext,
+	{ site_id: siteId, id }: FoundRow,
+	versions: readonly VersionRow[],
+): Promise<Map<number, string>> {
+	const times = versions
+		.filter(({ source }) => source?.startsWith('urn:tributary:administration') === true)
+		.map(({ last_updated: at }) => at.getTime());
+	if (times.length === 0) return new Map();
+	const ends = [-editLagMs, editLagMs].map((lag) => times.map((at) => firstIdOf(at + lag)));
+	const rows = await context.database.rows<{ version: number; actor: string }>(listReportEditors, [siteId, id, ...ends]);
+	return new Map(rows.map(({ version, actor }) => [version, actor]));
 }
 
 /** A page is for people; FHIR answers all of them. */
@@ -201,16 +262,19 @@ async function resultsOf(context: OperationContext, siteId: string, report: Json
 	if (ids.length === 0) return [];
 	const rows = await context.database.rows<{ id: string; resource: string }>(listReportResults, [siteId, ids.slice(0, resultsMax)]);
 	return rows.map(({ id, resource }) => {
-		const observation = JSON.parse(resource) as JsonObject;
+		const observation = parseExact(resource);
 		return {
 			id,
 			name: conceptText(observation['code']),
-			value: observedText(observation),
-			range: rangeText(observation),
-			interpretation: conceptText(asObjects(observation['interpretation'])[0]),
+			...resultOf(observation),
 			status: String(observation['status'] ?? ''),
 		};
 	});
+}
+
+function resultOf(observation: JsonObject) {
+	const { value, digits, comparator, unit, low, high, range, interpretation, flag, derived } = measured(observation, observation);
+	return { value, digits, comparator, unit, low, high, range, interpretation, flag, derived };
 }
 
 /** Writes through the ordinary write path, so that the site's order holds. */

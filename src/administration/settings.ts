@@ -39,7 +39,7 @@ type Shown<H extends Holder> = SettingOf<H> & keyof (typeof columns)[H];
 const propertyOf = (holder: Holder, name: SettingName) => (columns[holder] as Readonly<Record<string, string>>)[name];
 
 /** An empty text or list removes the value, so that the site's value or the default holds. */
-type Given<Name extends SettingName> = SettingValue<Name> extends string ? SettingValue<Name> | '' : SettingValue<Name>;
+type Given<Name extends SettingName> = SettingValue<Name> extends string | boolean ? SettingValue<Name> | '' : SettingValue<Name>;
 type Inputs<H extends Holder> = { [Name in SettingOf<H>]: z.ZodOptional<z.ZodType<Given<Name>, Given<Name>>> };
 type Records<H extends Holder> = { [Name in Shown<H>]: z.ZodType<Held<Name>> } & {
 	[Name in Exclude<SettingOf<H>, Shown<H>>]: z.ZodOptional<z.ZodType<SettingValue<Name>>>;
@@ -68,7 +68,7 @@ function inputOf(name: SettingName): z.ZodType {
 		});
 	switch (definition.kind) {
 		case 'switch':
-			return z.boolean();
+			return z.boolean().or(z.literal(''));
 		case 'choice':
 			return z.enum([...Object.keys(definition.choices), '']);
 		case 'text':

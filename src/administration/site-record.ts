@@ -30,6 +30,11 @@ export interface RecordPage {
 	next: PagePosition | undefined;
 }
 
+/** FHIR R4 §3.1.1.4.0: a backslash escapes the characters that separate values. */
+export function escaped(text: string): string {
+	return text.replaceAll(/[\\,$|]/g, '\\$&');
+}
+
 /** Reads the resources of one site with the searches of its FHIR surface. */
 export class SiteRecord {
 	readonly #reader: Reader;

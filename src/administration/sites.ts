@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { newId } from '#core/id.ts';
-import { noSettings } from '#record/settings/settings.ts';
+import { definitionOf, noSettings, settingNamesOf } from '#record/settings/settings.ts';
 import { type EntityManager, runInTransaction, Site } from '#storage/entities/index.ts';
 import { insertTurn } from '#storage/statements/administrative/sites.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
@@ -126,12 +126,13 @@ export async function showSite({ em }: AdministrationContext, slugText: string):
 	return shown(await siteBySlug(em.fork(), slugText));
 }
 
-/** A site's limits protect the other sites, so its own managers may not change them. */
+/** A site's limits protect the other sites, and its retention its own data, so its own managers may not change them. */
 function refuseOwnLimits({ actor }: AdministrationContext, input: z.infer<typeof setSiteInput>): void {
+	if (actor.role === 'administrator') return;
 	const limit = (['waiting_max', 'associations_max'] as const).find((name) => input[name] !== undefined);
-	if (limit !== undefined && actor.role !== 'administrator') {
-		throw new AdministrationError('only an administrator may set the limits of a site', 'forbidden', limit);
-	}
+	if (limit !== undefined) throw new AdministrationError('only an administrator may set the limits of a site', 'forbidden', limit);
+	const kept = settingNamesOf('site').find((name) => definitionOf(name).topic === 'retention' && input[name] !== undefined);
+	if (kept !== undefined) throw new AdministrationError('only an administrator may say how long a site keeps its data', 'forbidden', kept);
 }
 
 export async function setSite(context: AdministrationContext, input: z.infer<typeof setSiteInput>): Promise<ShownSite> {

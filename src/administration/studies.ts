@@ -1,12 +1,19 @@
 import { z } from 'zod';
 import { asObjects, asText } from '#fhir/elements.ts';
 import { personName, referencedId } from '#fhir/summaries.ts';
+import { rowIdOf } from '#record/row-id.ts';
 import type { Clause } from '#record/search-plan.ts';
 import { studyOrigin } from '#storage/statements/administrative/study-edits.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
+import { patientsNamed } from './named-patient.ts';
 import { imagingOf, studyFacts } from './patient-chart.ts';
-import { type RecordedResource, SiteRecord } from './site-record.ts';
+import { time } from './schemas.ts';
+import { escaped, type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
+
+/** The orders in which studies are listed; each has an index of the site's studies. */
+const sortKeys = { newest: '-started', oldest: 'started', changed: '-_lastUpdated' } as const;
+const studySorts = ['newest', 'oldest', 'changed'] as const satisfies readonly (keyof typeof sortKeys)[];
 
 export const searchStudiesInput = z.strictObject({
 	site: z.string(),
@@ -16,8 +23,12 @@ export const searchStudiesInput = z.strictObject({
 		.max(200)
 		.default('')
 		.describe('an accession number, or the UID of a study, series or instance; without it, the newest studies'),
+	patient: z.string().trim().max(200).optional().describe('the id of a patient, or one of the numbers of a patient'),
 	modality: z.string().trim().max(16).optional(),
 	started: z.iso.date().optional().describe('the day of the study'),
+	since: time.optional().describe('studies that began then or later'),
+	until: time.optional().describe('studies that began before'),
+	sort: z.enum(studySorts).default('newest').describe('by when the studies began, or by when they last changed'),
 	limit: z.coerce.number().int().min(1).max(200).default(50),
 });
 
@@ -34,6 +45,7 @@ export const wholeStudy = z.strictObject({
 	time_zone: z.string().nullable().describe('the zone by which the time of the study was read; null if its images state their offset'),
 	time_zone_assumed: z.boolean().describe('that is the zone of the host: neither the sender nor its site had a time_zone'),
 	split_from: z.string().nullable().describe('the Study Instance UID that its images state, if they were split off from that study'),
+	has_viewer: z.boolean().describe('the site has an image viewer, which `study viewer` opens'),
 	series_list: z.array(
 		z.strictObject({
 			series_uid: z.string(),
@@ -55,10 +67,18 @@ export const showStudyInput = z.strictObject({
 	id: z.string().describe('id of the ImagingStudy, or its Study Instance UID'),
 });
 
-async function withPatients(record: SiteRecord, studies: readonly RecordedResource[]): Promise<z.output<typeof studyRecord>[]> {
-	const ids = [...new Set(studies.flatMap(({ resource }) => referencedId(resource['subject'], 'Patient') ?? []))];
+/** The names of patients of a site by id. */
+export async function patientNames(record: SiteRecord, named: readonly string[]): Promise<ReadonlyMap<string, string>> {
+	const ids = [...new Set(named)];
 	const { found } = ids.length === 0 ? { found: [] } : await record.search('Patient', [['_id', ids.join(',')]], { count: ids.length });
-	const names = new Map(found.map(({ id, resource }) => [id, personName(resource['name'])]));
+	return new Map(found.map(({ id, resource }) => [id, personName(resource['name'])]));
+}
+
+async function withPatients(record: SiteRecord, studies: readonly RecordedResource[]): Promise<z.output<typeof studyRecord>[]> {
+	const names = await patientNames(
+		record,
+		studies.flatMap(({ resource }) => referencedId(resource['subject'], 'Patient') ?? []),
+	);
 	return studies.map((study) => {
 		const patient = referencedId(study.resource['subject'], 'Patient');
 		return { id: study.id, ...imagingOf(study.resource), patient, patient_name: (patient && names.get(patient)) ?? '' };
@@ -70,7 +90,7 @@ const rendered: readonly Clause[] = [{ kind: 'present', column: 'rendered_uid' }
 
 const isUid = /^[0-9]+(?:\.[0-9]+)+$/;
 
-/** Lists studies of a site, newest first. */
+/** Lists studies of a site. Those that an id or a number finds are few, and come newest change first. */
 export async function searchStudies(
 	context: OperationContext,
 	input: z.output<typeof searchStudiesInput>,
@@ -80,8 +100,15 @@ export async function searchStudies(
 	const narrowed: [string, string][] = [['_summary', 'true']];
 	if (input.modality !== undefined && input.modality !== '') narrowed.push(['modality', escaped(input.modality)]);
 	if (input.started !== undefined) narrowed.push(['started', input.started]);
+	if (input.since !== undefined) narrowed.push(['started', `ge${input.since}`]);
+	if (input.until !== undefined) narrowed.push(['started', `lt${input.until}`]);
+	if (input.patient !== undefined && input.patient !== '') {
+		const patients = await patientsNamed(record, input.patient);
+		if (patients.length === 0) return [];
+		narrowed.push(['patient', patients.map(({ id }) => escaped(id)).join(',')]);
+	}
 	for (const by of findersOf(input.text)) {
-		const sort: [string, string] = input.text === '' ? ['_sort', '-started'] : ['_sort', '-_lastUpdated'];
+		const sort: [string, string] = ['_sort', input.text === '' ? sortKeys[input.sort] : sortKeys.changed];
 		const { found } = await record.search('ImagingStudy', [...by, ...narrowed, sort], { count: input.limit, further: rendered });
 		if (found.length > 0) return withPatients(record, found);
 	}
@@ -95,10 +122,6 @@ function findersOf(text: string): [string, string][][] {
 	return [[['identifier', `urn:dicom:uid|urn:oid:${text}`]], [['series', text]], [['instance', text]], byNumber];
 }
 
-function escaped(text: string): string {
-	return text.replaceAll(/[\\,$|]/g, '\\$&');
-}
-
 async function byUid(record: SiteRecord, uid: string): Promise<RecordedResource | undefined> {
 	const { found } = await record.search('ImagingStudy', [['identifier', `urn:dicom:uid|urn:oid:${uid}`]], { count: 1, further: rendered });
 	return found[0];
@@ -109,19 +132,21 @@ const instancesMax = 100;
 
 /** Shows one study with its series. The audit trail records that it was viewed. */
 export async function showStudy(context: OperationContext, input: z.output<typeof showStudyInput>): Promise<z.output<typeof wholeStudy>> {
-	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
+	const { id: siteId, settings } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
 	const found = isUid.test(input.id) ? await byUid(record, input.id) : await record.one('ImagingStudy', input.id);
 	if (found === undefined) throw new AdministrationError(`there is no study '${input.id}'`, 'not-found', 'id');
-	await note(context, { action: 'study.read', subject: found.id, siteId });
 	const [shown] = await withPatients(record, [found]);
 	if (shown === undefined) throw new Error('a study was not shown');
+	const patients = [shown.patient && rowIdOf(shown.patient)];
+	await note(context, { action: 'study.read', subject: found.id, siteId, patients, studies: [shown.study_uid] });
 	const [origin] = await context.database.rows<OriginRow>(studyOrigin, [siteId, shown.study_uid]);
 	return {
 		...shown,
 		time_zone: origin?.started_zone ?? null,
 		time_zone_assumed: origin?.is_assumed ?? false,
 		split_from: origin?.split_from ?? null,
+		has_viewer: settings.viewer_url !== undefined,
 		series_list: asObjects(found.resource['series']).map(seriesOf),
 	};
 }

@@ -2,12 +2,14 @@ import { z } from 'zod';
 import { newId } from '#core/id.ts';
 import { asObjects, asText } from '#fhir/elements.ts';
 import type { NamedImages, StudyEdit } from '#record/identity/edit.ts';
+import { rowIdOf } from '#record/row-id.ts';
 import { uidOfUuid } from '#record/split-study.ts';
 import { isUid } from '#record/uid.ts';
 import { asideOfStudy, countImages, listStudyEdits, reportsOfStudy, studyOfUid } from '#storage/statements/administrative/study-edits.ts';
 import { settleConflict } from './conflicts.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { deliverIdentity } from './deliver-identity.ts';
+import { patientsNamed } from './named-patient.ts';
 import { patientOf, patientRecord } from './patients.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
@@ -19,7 +21,7 @@ const images = {
 };
 const study = { site: z.string(), study: z.string().max(64).describe('Study Instance UID, or id of the ImagingStudy') };
 
-export const assignStudyInput = z.strictObject({ ...study, patient: z.string().describe('id of the patient whose study it is') });
+export const assignStudyInput = z.strictObject({ ...study, patient: z.string().describe('id or number of the patient whose study it is') });
 export const moveStudyInput = z.strictObject({
 	...study,
 	to: z.string().max(64).describe('the study into which the images go'),
@@ -27,13 +29,13 @@ export const moveStudyInput = z.strictObject({
 });
 export const splitStudyInput = z.strictObject({
 	...study,
-	patient: z.string().describe('id of the patient whose study the images are'),
+	patient: z.string().describe('id or number of the patient whose study the images are'),
 	...images,
 });
 export const previewStudyInput = z.strictObject({
 	...study,
 	operation: z.enum(['assign', 'move', 'split']).default('assign'),
-	patient: z.string().optional(),
+	patient: z.string().optional().describe('id or number of the patient'),
 	to: z.string().max(64).optional(),
 	...images,
 });
@@ -111,9 +113,12 @@ class Desk {
 		return row;
 	}
 
+	/** Finds a patient by its id, or by a number that no other patient of the site has. */
 	async patient(id: string): Promise<RecordedResource> {
-		const found = await this.record.one('Patient', id);
-		if (found === undefined) throw new AdministrationError(`there is no patient '${id}'`, 'not-found', 'patient');
+		const [found, other] = await patientsNamed(this.record, id);
+		if (found === undefined) throw new AdministrationError('no patient of the site has this id or number', 'not-found', 'patient');
+		if (other !== undefined)
+			throw new AdministrationError('several patients of the site have this number: name one by its id', 'refused', 'patient');
 		return found;
 	}
 
@@ -145,7 +150,11 @@ export async function previewStudy(
 	const target = input.to === undefined ? undefined : await desk.study(input.to, 'to');
 	const from = await desk.patientOfRow(row.patient_id);
 	const to = input.patient === undefined ? await desk.patientOfRow(target?.patient_id ?? null) : await desk.patient(input.patient);
-	for (const patient of [from, to]) if (patient) await note(context, { action: 'patient.read', subject: patient.id, siteId: desk.siteId });
+	for (const patient of [from, to]) {
+		if (patient === undefined) continue;
+		const patients = [rowIdOf(patient.id)];
+		await note(context, { action: 'patient.read', subject: patient.id, siteId: desk.siteId, patients });
+	}
 	const uid = row.study_uid;
 	const instances = operation === 'assign' ? row.instance_count : await desk.count(uid, namedImages(input));
 	const aside = operation === 'assign' ? await asideFor(desk, uid, to) : [];

@@ -3,6 +3,7 @@ import { oneTimePassword } from '#access/password.ts';
 import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
 import { type EntityManager, runInTransaction, User } from '#storage/entities/index.ts';
+import { resetSecondFactor as takeSecondFactor } from '#storage/statements/administrative/second-factor.ts';
 import { endSessionsOf, unlockAccount } from '#storage/statements/administrative/sign-in.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
@@ -23,6 +24,10 @@ export const setUserInput = z.strictObject({
 	role: z.enum(roles).optional(),
 	sites: slugs.optional().describe('the complete list of sites; a user without sites sees nothing'),
 	all_sites: z.boolean().optional().describe(ofAllSites),
+	sign_in: z
+		.enum(['local', 'provider'])
+		.optional()
+		.describe('provider: the account waits for whoever signs in by the OIDC provider with its address; its password ends'),
 });
 
 export const userRecord = z.strictObject({
@@ -34,6 +39,8 @@ export const userRecord = z.strictObject({
 	all_sites: z.boolean().describe(ofAllSites),
 	active: z.boolean(),
 	created_at: instant,
+	second_factor: z.literal(true).optional().describe('the user enters a code of an authenticator app to sign in'),
+	sign_in: z.literal('provider').optional().describe('the OIDC provider signs the user in, and its groups decide the role and the sites'),
 });
 export type UserRecord = z.infer<typeof userRecord>;
 export const newPassword = z.strictObject({ email: z.string(), password: z.string().describe('shown only once') });
@@ -51,6 +58,8 @@ function record(user: User): UserRecord {
 		all_sites: user.allSites,
 		active: user.active,
 		created_at: user.createdAt.toISOString(),
+		...(user.signIn === 'provider' && { sign_in: user.signIn }),
+		...(user.secondFactor && { second_factor: true as const }),
 	};
 }
 
@@ -81,6 +90,8 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 			allSites,
 			active: true,
 			createdAt: new Date(context.nowMs()),
+			providerIssuer: null,
+			providerSubject: null,
 		});
 		for (const slug of input.sites ?? []) user.sites.add(await siteBySlug(em, slug));
 		const after = record(user);
@@ -106,8 +117,22 @@ function refuseOneself({ actor }: AdministrationContext, { email }: User): void 
 	if (actor.name === email) throw new AdministrationError('you cannot change your own role or disable yourself; ask another administrator');
 }
 
-function refuseReach(role: Role, allSites: boolean): void {
+export function refuseReach(role: Role, allSites: boolean): void {
 	if (allSites && role !== 'auditor') throw new AdministrationError(`all_sites: only the role auditor takes it`, 'form', 'all_sites');
+}
+
+/** A changed way ends the sessions. A local account needs a password, which `user reset-password` makes. */
+async function setWay(em: EntityManager, user: User, input: z.infer<typeof setUserInput>): Promise<void> {
+	const { sign_in: way = user.signIn, role, sites, all_sites: allSites } = input;
+	if (way === 'provider' && (role ?? sites ?? allSites) !== undefined)
+		throw new AdministrationError('the groups of the sign-in provider decide the role and the sites of this user');
+	if (input.sign_in === undefined || (way === 'local' && user.signIn === 'local')) return;
+	user.signIn = way;
+	user.passwordHash = null;
+	user.oneTimeSince = null;
+	user.providerIssuer = null;
+	user.providerSubject = null;
+	await runInTransaction(em, endSessionsOf, [user.id]);
 }
 
 /** When the role changes, the user's sign-in sessions end with their next call (access/sessions). */
@@ -117,6 +142,7 @@ export function setUser(context: AdministrationContext, input: z.infer<typeof se
 		const user = await userByEmail(em, email);
 		refuseOneself(context, user);
 		const before = record(user);
+		await setWay(em, user, input);
 		if (role !== undefined) user.role = role;
 		// A change of role ends the access of an auditor to all sites.
 		user.allSites = input.all_sites ?? (user.allSites && user.role === 'auditor');
@@ -146,6 +172,10 @@ export async function resetPassword(context: AdministrationContext, email: strin
 	const passwordHash = await context.passwords.hash(password);
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
+		if (user.signIn === 'provider')
+			throw new AdministrationError(
+				`the user signs in by the provider; 'user set ${user.email} --sign-in local' makes the account a local one`,
+			);
 		user.passwordHash = passwordHash;
 		user.oneTimeSince = new Date(context.nowMs());
 		await runInTransaction(em, unlockAccount, [user.email]);
@@ -153,5 +183,16 @@ export async function resetPassword(context: AdministrationContext, email: strin
 			{ email: user.email, password },
 			{ action: 'user.reset-password', subject: user.email, siteId: null },
 		];
+	});
+}
+
+/** Takes the second factor from a user who has lost it. The sign-in sessions end, and the password alone lets the user in. */
+export function resetSecondFactor(context: AdministrationContext, email: string): Promise<UserRecord> {
+	return change(context, async (em) => {
+		const user = await userByEmail(em, email);
+		const { second_factor: _had, ...after } = record(user);
+		await runInTransaction(em, takeSecondFactor, [user.id]);
+		await runInTransaction(em, endSessionsOf, [user.id]);
+		return [after, { action: 'user.reset-second-factor', subject: user.email, siteId: null }];
 	});
 }

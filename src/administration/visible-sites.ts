@@ -11,7 +11,7 @@ export function ofVisibleSites({ visibleSites }: AdministrationContext): { site?
  * The site parameter of statements; null stands for all sites.
  * @throws AdministrationError if one of the sites does not exist
  */
-export async function visibleSiteIds({ em, visibleSites }: AdministrationContext): Promise<string[] | null> {
+export async function visibleSiteIds({ em, visibleSites }: Pick<AdministrationContext, 'em' | 'visibleSites'>): Promise<string[] | null> {
 	if (visibleSites === 'all') return null;
 	const sites = await em.fork().find(Site, { slug: { $in: [...visibleSites] } });
 	const missing = visibleSites.find((slug) => !sites.some((site) => site.slug === slug));

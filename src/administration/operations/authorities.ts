@@ -18,7 +18,7 @@ const values = { site: 'slug', system: 'name', other: 'name' };
 export const authorityOperations = [
 	defineOperation({
 		name: 'authority list',
-		summary: 'lists which names of assigning authorities are one authority',
+		summary: 'lists the names that mean the same assigning authority',
 		method: 'GET',
 		path: '/sites/{site}/authorities',
 		role: 'auditor',
@@ -32,7 +32,7 @@ export const authorityOperations = [
 	}),
 	defineOperation({
 		name: 'authority add',
-		summary: 'records that two names are one assigning authority, if no patients become one by that',
+		summary: 'records that two names mean one assigning authority; refused if patients would be merged by it',
 		method: 'POST',
 		path: '/sites/{site}/authorities',
 		role: 'manager',

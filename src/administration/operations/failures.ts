@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
 import {
 	cancelReplay,
+	dismissReplay,
 	failureRecord,
 	listFailures,
 	listFailuresInput,
@@ -86,5 +87,16 @@ export const failureOperations = [
 		commandLine: { positionals: ['id'], values },
 		example: (idOf) => ({ id: idOf('replay start') }),
 		run: (context, { id }, found) => cancelReplay(context, id, found),
+	}),
+	defineOperation({
+		...one,
+		name: 'replay dismiss',
+		summary: 'removes a replay that has ended from the list',
+		method: 'POST',
+		path: '/replays/{id}/dismiss',
+		role: 'manager',
+		commandLine: { positionals: ['id'], values },
+		example: (idOf) => ({ id: idOf('replay start') }),
+		run: (context, { id }, found) => dismissReplay(context, id, found),
 	}),
 ];

@@ -12,6 +12,8 @@ import {
 	wholeConflict,
 } from '../conflicts.ts';
 import type { OperationContext } from '../context.ts';
+import { conflictSide, describeConflictImage } from '../images/conflict-images.ts';
+import { imageDescription } from '../images/instances.ts';
 import { listMpps, listMppsInput, mppsRecord, mppsRow, showMpps, showMppsInput, wholeMpps } from '../mpps.ts';
 import { defineOperation } from '../operation.ts';
 import { foundOrNull } from '../visible-sites.ts';
@@ -104,6 +106,20 @@ export const imagingOperations = [
 		output: wholeConflict,
 		example: (idOf) => ({ id: idOf('conflict list') }),
 		run: (context, _input, found) => showConflict(context, found),
+	}),
+	defineOperation({
+		...conflict,
+		name: 'conflict image',
+		summary: 'tells how the pixels of an object of a conflict are to be shown; the audit trail records once a minute who looks at them',
+		effect: 'noted',
+		method: 'GET',
+		path: '/conflicts/{id}/{side}/image',
+		role: 'auditor',
+		input: conflictSide,
+		output: imageDescription,
+		commandLine: { positionals: ['id', 'side'], values },
+		example: (idOf) => ({ id: idOf('conflict list'), side: 'received' as const }),
+		run: describeConflictImage,
 	}),
 	defineOperation({
 		...conflict,

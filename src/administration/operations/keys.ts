@@ -1,11 +1,28 @@
 import { z } from 'zod';
 import type { OperationContext } from '../context.ts';
-import { createdKey, createKey, createKeyInput, keyRecord, listKeys, revokeKey, setKey, setKeyInput, showKey, shownKey } from '../keys.ts';
+import {
+	createdKey,
+	createKey,
+	createKeyInput,
+	keyRecord,
+	listKeys,
+	revokeKey,
+	rotatedKey,
+	rotateKey,
+	rotateKeyInput,
+	setKey,
+	setKeyInput,
+	showKey,
+	shownKey,
+} from '../keys.ts';
 import { defineOperation } from '../operation.ts';
 import { rederivationRecord, rederiveInputs, setAndRederive } from '../rederivations.ts';
 import { ofSite } from '../schemas.ts';
 import { settingPlaceholders } from '../settings.ts';
 import { foundOrNull } from '../visible-sites.ts';
+
+const options = { scopes: 'scope' };
+const lifetime = { expires: 'date|instant|time', scopes: 'scope' };
 
 const one = {
 	scope: 'object',
@@ -26,8 +43,8 @@ export const keyOperations = [
 		scope: 'site',
 		input: createKeyInput,
 		output: createdKey,
-		commandLine: { values: { site: 'slug', owner: 'email', label: 'text', ...settingPlaceholders('key') } },
-		example: { site: 'north', owner: 'radiology@example.org', label: 'viewer' },
+		commandLine: { options, values: { site: 'slug', owner: 'email', label: 'text', ...lifetime, ...settingPlaceholders('key') } },
+		example: { site: 'north', owner: 'radiology@example.org', label: 'viewer', expires: '365d' },
 		run: createKey,
 	}),
 	defineOperation({
@@ -58,12 +75,12 @@ export const keyOperations = [
 		...one,
 		name: 'key set',
 		output: shownKey.extend(rederivationRecord),
-		summary: 'changes the label and the settings of an API key; an empty value removes a setting',
+		summary: 'changes the label, the end, the scopes and the settings of an API key; an empty value removes what is optional',
 		method: 'PATCH',
 		path: '/keys/{id}',
 		role: 'manager',
 		input: setKeyInput.extend(rederiveInputs),
-		commandLine: { positionals: ['id'], values: { id: 'key-id', label: 'text', ...settingPlaceholders('key') } },
+		commandLine: { positionals: ['id'], options, values: { id: 'key-id', label: 'text', ...lifetime, ...settingPlaceholders('key') } },
 		example: (idOf) => ({ id: idOf('key create'), also: ['A03'] }),
 		run: (context, { rederive, preview, ...input }, { site }) =>
 			setAndRederive(
@@ -75,6 +92,19 @@ export const keyOperations = [
 					show: () => showKey(context, input.id),
 				},
 			),
+	}),
+	defineOperation({
+		...one,
+		name: 'key rotate',
+		summary: 'creates the successor of an API key; the old key stays valid for the overlap, a week by default',
+		method: 'POST',
+		path: '/keys/{id}/rotate',
+		role: 'manager',
+		input: rotateKeyInput,
+		output: rotatedKey,
+		commandLine: { positionals: ['id'], values: { id: 'key-id', overlap: 'time', expires: lifetime.expires } },
+		example: (idOf) => ({ id: idOf('key create'), overlap: '7d' }),
+		run: rotateKey,
 	}),
 	defineOperation({
 		...one,

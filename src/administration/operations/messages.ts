@@ -3,8 +3,6 @@ import type { OperationContext } from '../context.ts';
 import {
 	listLoggedMessages,
 	listMessagesInput,
-	listUnmatchedInput,
-	listUnmatchedMessages,
 	messageReading,
 	messageRecord,
 	messageRow,
@@ -14,7 +12,6 @@ import {
 	replayRefused,
 	searchMessagesInput,
 	showLoggedMessage,
-	unmatchedRecord,
 	wholeMessage,
 } from '../messages.ts';
 import { defineOperation } from '../operation.ts';
@@ -34,7 +31,8 @@ const values = {
 	before: 'message-id',
 	limit: 'n',
 };
-const one = {
+/** The members of an operation on one message of the log. */
+export const oneMessage = {
 	scope: 'object',
 	called: 'message',
 	find: (context: OperationContext, { id }: { id: string }) => foundOrNull(messageRow(context, id)),
@@ -70,20 +68,7 @@ export const messageOperations = [
 		run: listLoggedMessages,
 	}),
 	defineOperation({
-		name: 'messages unmatched',
-		summary: 'lists messages that came from the address of a client but matched no site, newest first',
-		method: 'GET',
-		path: '/unmatched',
-		role: 'auditor',
-		scope: 'network',
-		input: listUnmatchedInput,
-		output: z.array(unmatchedRecord),
-		commandLine: { within: { command: 'messages list', flag: 'unmatched' }, values },
-		example: { limit: 20 },
-		run: listUnmatchedMessages,
-	}),
-	defineOperation({
-		...one,
+		...oneMessage,
 		name: 'messages show',
 		summary: 'shows a message, its acknowledgement and what it changed; the audit trail records this',
 		effect: 'noted',
@@ -96,7 +81,7 @@ export const messageOperations = [
 		run: (context, { id }, found) => showLoggedMessage(context, id, found),
 	}),
 	defineOperation({
-		...one,
+		...oneMessage,
 		name: 'messages read',
 		summary: 'shows a message by segments, fields and components, with its outcome',
 		method: 'GET',
@@ -109,9 +94,9 @@ export const messageOperations = [
 		run: (context, { id }, found) => readLoggedMessage(context, id, found),
 	}),
 	defineOperation({
-		...one,
+		...oneMessage,
 		name: 'messages replay',
-		summary: 'replays a logged message; one that was accepted and is no longer the newest about its patient only with accept_older',
+		summary: 'replays a logged message; an accepted one that is no longer the newest about its patient needs accept_older',
 		method: 'POST',
 		path: '/messages/{id}/replay',
 		role: 'manager',

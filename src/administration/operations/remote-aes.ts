@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { sendStudy, sendStudyInput, sentStudy } from '../images/send.ts';
 import { defineOperation } from '../operation.ts';
 import {
 	addRemoteAe,
@@ -57,6 +58,25 @@ export const remoteAeOperations = [
 		commandLine: { positionals: ['ae'], values },
 		example: { ae: 'ARCHIVE', site: 'north' },
 		run: echoRemoteAe,
+	}),
+	defineOperation({
+		name: 'study send',
+		summary:
+			'sends a study, a series or an instance to a remote AE of its site by C-STORE; --limit sends a part, and the next call goes on',
+		method: 'POST',
+		path: '/sites/{site}/study-sends',
+		role: 'manager',
+		scope: 'site',
+		input: sendStudyInput,
+		output: sentStudy,
+		commandLine: {
+			positionals: ['study'],
+			values: { ...values, study: 'study-uid', series: 'series-uid', instance: 'sop-instance-uid', after: 'next', limit: 'n' },
+			isFailure: (result) =>
+				(result as { failed: number; ended: string | null }).failed > 0 || (result as { ended: string | null }).ended !== null,
+		},
+		example: { site: 'north', study: '1.2.826.0.1.2', ae: 'ARCHIVE' },
+		run: sendStudy,
 	}),
 	defineOperation({
 		name: 'ae remove',

@@ -12,6 +12,7 @@ import {
 	oneReportInput,
 	reportRecord,
 	reportRow,
+	searchReportsInput,
 	showReport,
 	wholeReport,
 } from '../reports.ts';
@@ -28,6 +29,7 @@ const values = {
 	pdf: 'file',
 	before: 'report-id',
 	limit: 'n',
+	category: 'code',
 };
 const files = { text: 'text', conclusion: 'text', pdf: 'base64' } as const;
 const one = {
@@ -62,6 +64,21 @@ export const reportOperations = [
 		output: z.array(reportRecord),
 		commandLine: { values },
 		example: { site: 'north', status: 'draft' },
+		run: listReports,
+	}),
+	defineOperation({
+		name: 'report search',
+		summary:
+			'finds reports by an identifier of the patient, an accession number or an order number, newest first; it is not part of the URL',
+		method: 'POST',
+		path: '/reports/search',
+		role: 'auditor',
+		effect: 'none',
+		scope: 'sites',
+		input: searchReportsInput,
+		output: z.array(reportRecord),
+		commandLine: { values },
+		example: { site: 'north', text: 'P-1' },
 		run: listReports,
 	}),
 	defineOperation({

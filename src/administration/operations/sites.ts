@@ -65,7 +65,13 @@ export const siteOperations = [
 		input: setSiteInput.extend(rederiveInputs),
 		output: shownSite.extend(rederivationRecord),
 		commandLine: { positionals: ['slug'], values },
-		example: { slug: 'north', name: 'North Imaging Centre', update_creates: false, associations_max: 20 },
+		example: {
+			slug: 'north',
+			name: 'North Imaging Centre',
+			update_creates: false,
+			associations_max: 20,
+			viewer_url: 'https://viewer.example.org/viewer?StudyInstanceUIDs={study}&token={token}',
+		},
 		run: (context, { rederive, preview, ...input }) =>
 			setAndRederive(
 				context,

@@ -85,7 +85,7 @@ export const studyOperations = [
 	}),
 	defineOperation({
 		name: 'study edits',
-		summary: 'lists what people put right about studies, newest first',
+		summary: 'lists the corrections that people made to studies, newest first',
 		method: 'GET',
 		path: '/sites/{site}/study-edits',
 		role: 'auditor',

@@ -7,6 +7,7 @@ import {
 	listUsers,
 	newPassword,
 	resetPassword,
+	resetSecondFactor,
 	setUser,
 	setUserInput,
 	showUser,
@@ -96,5 +97,15 @@ export const userOperations = [
 		output: newPassword,
 		example,
 		run: (context, { email }) => resetPassword(context, email),
+	}),
+	defineOperation({
+		...one,
+		name: 'user reset-second-factor',
+		summary: 'takes the second factor from a user who has lost it; the sign-in sessions of the user end',
+		method: 'POST',
+		path: '/users/{email}/reset-second-factor',
+		output: userRecord,
+		example,
+		run: (context, { email }) => resetSecondFactor(context, email),
 	}),
 ];

@@ -12,6 +12,11 @@ const segments = z.record(z.string(), z.object({ desc: z.string(), fields: z.arr
 const datatypes = z.record(z.string(), z.object({ desc: z.string(), subfields: z.array(part) }));
 const tables = z.record(z.string(), z.object({ desc: z.string().optional(), values: z.record(z.string(), z.string()).optional() }));
 
+/** Table 0396 of the package lost the character of this name. */
+const lost = new Map([
+	['Logical Observation Identifier Names and Codes (LOINC?R)', 'Logical Observation Identifier Names and Codes (LOINC®)'],
+]);
+
 /** A field, component or subcomponent of the standard. */
 export interface NamedPart {
 	name: string;
@@ -47,7 +52,8 @@ export class Hl7v2Names {
 	/** Returns the meaning of a code in a table. */
 	meaning(table: number | undefined, code: string): string | null {
 		const values = table === undefined || wrong.has(table) ? undefined : this.#tables[String(table)]?.values;
-		return (values && Object.hasOwn(values, code) && values[code]) || null;
+		const meaning = (values && Object.hasOwn(values, code) && values[code]) || null;
+		return meaning === null ? null : (lost.get(meaning) ?? meaning);
 	}
 }
 
