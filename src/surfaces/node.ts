@@ -1,6 +1,7 @@
 import type { Access } from '#access/access.ts';
 import type { Audit } from '#access/audit.ts';
 import type { Passwords } from '#access/password.ts';
+import type { Refusals } from '#access/refusals.ts';
 import type { BulkJobs } from '#bulk/jobs.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
@@ -9,10 +10,14 @@ import type { NodeLine, Quotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
 import type { InstanceIntake } from '#imaging/intake.ts';
+import type { Renderer } from '#rendering/renderer.ts';
 import type { Shards } from '#site/shards.ts';
 import type { Database } from '#storage/database.ts';
+import type { FeedCounts } from '#storage/feeds/counts.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { StoreHealth } from '#storage/objects/store-health.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import type { Certificates } from '../certificates.ts';
 import type { Config } from '../config.ts';
 import type { Metrics } from '../metrics.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest } from './http/message.ts';
@@ -24,13 +29,20 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly log: Log;
 	readonly metrics: Metrics;
 	readonly clock: Clock;
+	readonly certificates: Certificates;
 	readonly gateway: Shards;
+	/** Counts in this process what each feed sends. */
+	readonly feeds: FeedCounts;
 	readonly database: Database;
 	readonly audit: Audit;
+	readonly refusals: Refusals;
 	readonly passwords: Passwords;
 	readonly bulk: BulkJobs;
 	readonly objects: ObjectStore;
+	/** What is known of the health of the object store. */
+	readonly objectStore: Pick<StoreHealth, 'trouble'>;
 	readonly intake: InstanceIntake;
+	readonly renderer: Renderer;
 	/** The page from which the console is bundled. */
 	readonly consolePage: URL;
 	readonly state: { readonly draining: boolean; readonly listening: boolean };

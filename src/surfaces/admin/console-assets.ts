@@ -1,17 +1,8 @@
-import { readFile } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { readdir, readFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { promisify } from 'node:util';
-import { brotliCompress, constants, gzip } from 'node:zlib';
-import { type BuildResult, build, type Metafile, stop } from 'esbuild';
-
-/** A file of the console as it is served, in the content codings that browsers accept. */
-export interface ConsoleFile {
-	contentType: string;
-	plain: Uint8Array;
-	br: Buffer;
-	gzip: Buffer;
-}
+import { type CompiledConsole, type ConsoleFile, compressed, contentTypeOf } from './coded-file.ts';
 
 export interface ConsoleAssets {
 	/** The page, which refers to the files by their final names. */
@@ -20,22 +11,12 @@ export interface ConsoleAssets {
 	files: ReadonlyMap<string, ConsoleFile>;
 }
 
-const contentTypes: Readonly<Record<string, string>> = {
-	js: 'text/javascript; charset=utf-8',
-	css: 'text/css; charset=utf-8',
-	svg: 'image/svg+xml',
-	png: 'image/png',
-	woff2: 'font/woff2',
-};
-
-/** Matches the references of the page to its own files: `src="main.tsx"`, `href="main.css"`. */
-const reference = /\b(src|href)="((?![/#]|\w+:)[^"]+)"/g;
-
 /** Matches `<meta name="fhir-port" content="8080">`, which passes facts to the page. */
 const meta = /<meta name="([^"]+)" content="[^"]*">/g;
 
 /**
- * Bundles what an index.html loads (TypeScript with JSX, CSS, images) for browsers, minified, and names each file after its content.
+ * Returns what an index.html loads (TypeScript with JSX, CSS, images), bundled for browsers. An installation has it bundled beside its
+ * index.html; in a checkout it is bundled now.
  * `facts`: contents of meta elements, by name; letters, digits and commas. Rejects when something does not compile. Services of one
  * process share what was compiled.
  */
@@ -45,93 +26,34 @@ export async function bundleConsole(index: URL, facts: Readonly<Record<string, s
 	return { page: await compressed('index.html', Buffer.from(page)), files };
 }
 
-interface Compiled {
-	/** The page without its facts. */
-	html: string;
-	files: ConsoleAssets['files'];
-}
+const compiled = new Map<string, Promise<CompiledConsole>>();
 
-const compiled = new Map<string, Promise<Compiled>>();
-
-function compiledOnce(path: string): Promise<Compiled> {
+function compiledOnce(path: string): Promise<CompiledConsole> {
 	const compiling = compiled.get(path) ?? compile(path);
 	compiled.set(path, compiling);
 	compiling.catch(() => compiled.delete(path));
 	return compiling;
 }
 
-async function compile(path: string): Promise<Compiled> {
-	const folder = dirname(path);
-	const html = await readFile(path, 'utf8');
-	const entryPoints = [...html.matchAll(reference)].map(([, , name = '']) => join(folder, name));
-	const result = await bundle(folder, entryPoints);
-	const files = new Map<string, ConsoleFile>();
-	for (const { path: output, contents } of result.outputFiles) files.set(`/assets/${basename(output)}`, await compressed(output, contents));
-	const named = entryNames(result.metafile);
-	const page = html.replace(reference, (whole, attribute, name) => {
-		const output = named.get(name);
-		return output === undefined ? whole : `${attribute}="/assets/${output}"`;
+/** The folder beside an index.html that has what it loads as it is served. */
+const builtFolder = 'built';
+const page = 'index.html';
+
+async function compile(path: string): Promise<CompiledConsole> {
+	const built = join(dirname(path), builtFolder);
+	if (existsSync(join(built, page))) return readBuilt(built);
+	// The bundler is not part of an installation.
+	return (await import('./console-bundle.ts')).compileConsole(path);
+}
+
+/** Reads what `writeBuilt` has written. */
+async function readBuilt(folder: string): Promise<CompiledConsole> {
+	const html = await readFile(join(folder, page), 'utf8');
+	const names = (await readdir(join(folder, 'assets'))).filter((name) => !/\.(?:br|gz)$/.test(name));
+	const files = names.map(async (name): Promise<[string, ConsoleFile]> => {
+		const path = join(folder, 'assets', name);
+		const [plain, br, gzip] = await Promise.all([readFile(path), readFile(`${path}.br`), readFile(`${path}.gz`)]);
+		return [`/assets/${name}`, { contentType: contentTypeOf(name), plain, br, gzip }];
 	});
-	return { html: page, files };
-}
-
-let underWay = 0;
-
-async function bundle(
-	folder: string,
-	entryPoints: string[],
-): Promise<BuildResult<{ metafile: true; write: false }> & { metafile: Metafile }> {
-	underWay++;
-	try {
-		return await build({
-			absWorkingDir: folder,
-			entryPoints,
-			bundle: true,
-			minify: true,
-			splitting: true,
-			format: 'esm',
-			target: 'es2022',
-			// All settings are given here: an installation has no tsconfig.json.
-			tsconfigRaw: {},
-			jsx: 'automatic',
-			jsxImportSource: 'preact',
-			outdir: join(folder, 'assets'),
-			publicPath: '/assets',
-			entryNames: '[name]-[hash]',
-			chunkNames: '[name]-[hash]',
-			assetNames: '[name]-[hash]',
-			loader: { '.svg': 'copy', '.png': 'copy', '.woff2': 'copy' },
-			legalComments: 'none',
-			logLevel: 'silent',
-			metafile: true,
-			write: false,
-		});
-	} finally {
-		// The compiler runs as a process of its own and is not needed again.
-		if (--underWay === 0) await stop();
-	}
-}
-
-/** Maps each entry point to its output: `main.tsx` → `main-3F2A61BC.js`. */
-function entryNames(metafile: Metafile): ReadonlyMap<string, string> {
-	const names = new Map<string, string>();
-	for (const [output, { entryPoint, inputs }] of Object.entries(metafile.outputs)) {
-		const [onlyInput] = Object.keys(inputs);
-		// A file that is copied unchanged has no entry point.
-		const source = entryPoint ?? onlyInput;
-		if (source !== undefined) names.set(source, basename(output));
-	}
-	return names;
-}
-
-const brotli = promisify<Uint8Array, object, Buffer>(brotliCompress);
-const gzipped = promisify<Uint8Array, object, Buffer>(gzip);
-
-async function compressed(name: string, plain: Uint8Array): Promise<ConsoleFile> {
-	const contentType = contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'text/html; charset=utf-8';
-	const [br, gz] = await Promise.all([
-		brotli(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } }),
-		gzipped(plain, { level: constants.Z_BEST_COMPRESSION }),
-	]);
-	return { contentType, plain, br, gzip: gz };
+	return { html, files: new Map(await Promise.all(files)) };
 }

@@ -2,7 +2,13 @@ import { createHash } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
 import { preferredCoding } from '../http/encoding.ts';
 import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
-import type { ConsoleAssets, ConsoleFile } from './console-assets.ts';
+import type { ConsoleFile } from './coded-file.ts';
+import type { ConsoleAssets } from './console-assets.ts';
+
+/**
+ * Compiled codecs run in a worker alone, which may therefore compile WebAssembly; the page may not. It loads what the page may load.
+ */
+const workerPolicy = "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; connect-src 'self'";
 
 /** The name of such a file changes with its content, so browsers may keep it forever. */
 const forGood = 'public, max-age=31536000, immutable';
@@ -19,7 +25,9 @@ export function consoleFiles(assets: Promise<ConsoleAssets>): { assets: Route; p
 			handle: async (request) => {
 				const file = (await assets).files.get(`/assets/${request.params['name']}`);
 				if (file === undefined) throw new Failure('not-found', 'the file does not exist');
-				return answered(file, forGood, request);
+				const answer = answered(file, forGood, request);
+				const isWorker = /\.worker-\w+\.js$/.test(request.params['name'] ?? '');
+				return isWorker ? { ...answer, headers: { ...answer.headers, 'Content-Security-Policy': workerPolicy } } : answer;
 			},
 		},
 		page: {

@@ -1,7 +1,11 @@
+import type { ProviderSignIn } from '#access/provider/provider-sign-in.ts';
+import type { Refusals } from '#access/refusals.ts';
 import type { Sessions } from '#access/sessions.ts';
 import type { SignIn } from '#access/sign-in.ts';
 import type { OperationContext } from '#administration/context.ts';
 import type { Log } from '#core/log.ts';
+import type { InstanceEntry } from '#imaging/intake.ts';
+import type { ImagingLimits } from '#imaging/limits.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
 import type { AdminLimits } from './limits.ts';
@@ -19,9 +23,18 @@ export interface OperationServices extends Omit<OperationContext, 'actor' | 'sou
 export interface AdminContext {
 	sessions: Sessions;
 	signIn: SignIn;
-	limits: AdminLimits & HttpLimits;
+	/** Undefined where people have local accounts only. */
+	providerSignIn: ProviderSignIn | undefined;
+	/** LOCAL_SIGN_IN */
+	localSignIn: 'all' | 'administrators';
+	/** ADMIN_URL */
+	adminUrl: string | undefined;
+	limits: AdminLimits & HttpLimits & Pick<ImagingLimits, 'dimseObjectBytesMax'>;
+	/** Takes uploaded images. */
+	intake: InstanceEntry;
 	metrics: AdminMetrics & HttpMetrics;
 	log: Log;
+	refusals: Pick<Refusals, 'note'>;
 	/** The services are created at the first call. */
 	services(): Promise<OperationServices>;
 	figures: Figures;

@@ -1,10 +1,14 @@
 import { isCsrfToken, type Session } from '#access/sessions.ts';
 import { Failure } from '#core/failure.ts';
 import { troubleOf } from '#storage/sqlstate.ts';
-import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
+import type { HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from '../http/message.ts';
 import type { AdminContext } from './context.ts';
 
 const cookieName = 'tributary_session';
+/** Ties a sign-in by the provider to the browser that began it. */
+const attemptCookieName = 'tributary_attempt';
+/** The time in which somebody signs in at the provider. */
+const attemptSeconds = 600;
 const browserCookieName = 'tributary_browser';
 /** The cookie only tells that the browser is known. It signs nobody in, so it may stay long. */
 const browserCookieSeconds = 180 * 86_400;
@@ -20,8 +24,21 @@ export function browserCookie(request: Pick<HttpRequest, 'secure'>, path: string
 	return `${browserCookieName}=${browser}; Path=${path}${guarded(request)}; Max-Age=${browserCookieSeconds}`;
 }
 
-function guarded({ secure }: Pick<HttpRequest, 'secure'>): string {
-	return `; HttpOnly; SameSite=Strict${secure ? '; Secure' : ''}`;
+/**
+ * Returns the cookie of a sign-in by the provider, or the one that removes it. The provider sends the browser back from another origin, where
+ * a stricter cookie would stay behind.
+ */
+export function attemptCookie(request: Pick<HttpRequest, 'secure'>, path: string, attempt?: string): string {
+	const lifetime = attempt === undefined ? 0 : attemptSeconds;
+	return `${attemptCookieName}=${attempt ?? ''}; Path=${path}${guarded(request, 'Lax')}; Max-Age=${lifetime}`;
+}
+
+export function attemptOfBrowser(request: Pick<HttpRequest, 'header'>): string | undefined {
+	return cookieOf(request, attemptCookieName);
+}
+
+function guarded({ secure }: Pick<HttpRequest, 'secure'>, sameSite: 'Strict' | 'Lax' = 'Strict'): string {
+	return `; HttpOnly; SameSite=${sameSite}${secure ? '; Secure' : ''}`;
 }
 
 export function sessionToken(request: Pick<HttpRequest, 'header'>): string | undefined {
@@ -64,13 +81,22 @@ export async function sessionOf({ sessions }: AdminContext, request: Pick<HttpRe
 
 type Pattern = Pick<Route, 'method' | 'pattern'>;
 
-/** Returns a route that refuses pages of other origins and answers 503 while the database is away. */
-export function ofOwnPages({ method, pattern }: Pattern, handle: (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>): Route {
+type Handler = (request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>;
+
+/** Returns a route that refuses pages of other origins. */
+export function ofOwnPages(pattern: Pattern, handle: Handler): Route {
+	return browserRoute(pattern, (request) => {
+		refuseForeignPages(request);
+		return handle(request);
+	});
+}
+
+/** Returns a route that answers 503 while the database is away. */
+export function browserRoute({ method, pattern }: Pattern, handle: Handler): Route {
 	return {
 		method,
 		pattern,
 		handle: async (request) => {
-			refuseForeignPages(request);
 			try {
 				return await handle(request);
 			} catch (error) {
@@ -87,14 +113,45 @@ export function signedIn(
 	context: AdminContext,
 	{ method, pattern }: Pattern,
 	handle: (session: Session, request: HttpRequest) => HttpAnswer | Promise<HttpAnswer>,
-	{ despitePassword = false } = {},
+	{ despitePassword = false, despiteSecondFactor = false } = {},
 ): Route {
 	return ofOwnPages({ method, pattern }, async (request) => {
-		const session = await sessionOf(context, request);
-		if (method !== 'GET' && !isCsrfToken(session, request.header('x-csrf-token')))
-			throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or belongs to another session');
-		if (session.mustChangePassword && !despitePassword)
-			throw new Failure('sender-not-authorized', 'you have to change your password first');
+		const session = await sessionFor(context, request, method);
+		refuseUnfinished(session, { despitePassword, despiteSecondFactor });
 		return handle(session, request);
 	});
+}
+
+/** @throws Failure without a valid session, or for a change without its token */
+async function sessionFor(context: AdminContext, request: Pick<HttpRequest, 'header'>, method: Route['method']): Promise<Session> {
+	const session = await sessionOf(context, request);
+	if (method !== 'GET' && !isCsrfToken(session, request.header('x-csrf-token')))
+		throw new Failure('sender-not-authorized', 'the header X-CSRF-Token is missing or belongs to another session');
+	return session;
+}
+
+function refuseUnfinished(session: Session, { despitePassword = false, despiteSecondFactor = false } = {}): void {
+	if (session.mustChangePassword && !despitePassword) throw new Failure('sender-not-authorized', 'you have to change your password first');
+	if (session.mustSetSecondFactor && !despitePassword && !despiteSecondFactor)
+		throw new Failure('sender-not-authorized', 'you have to set up a second factor first');
+}
+
+/** Does the same as `signedIn` for a change whose body is read while it arrives. */
+export function signedInStreaming(
+	context: AdminContext,
+	{ pattern, bytesMax }: Pick<StreamingRoute, 'pattern' | 'bytesMax'>,
+	handle: (session: Session, request: StreamedRequest) => Promise<HttpAnswer>,
+): StreamingRoute {
+	return {
+		method: 'POST',
+		pattern,
+		streams: true,
+		bytesMax,
+		handle: async (request) => {
+			refuseForeignPages(request);
+			const session = await sessionFor(context, request, 'POST');
+			refuseUnfinished(session);
+			return handle(session, request);
+		},
+	};
 }

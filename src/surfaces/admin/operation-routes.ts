@@ -1,7 +1,9 @@
 import type { Session } from '#access/sessions.ts';
 import { AdministrationError, type Fault } from '#administration/context.ts';
+import type { FileContent } from '#administration/file-content.ts';
 import { inputOfTexts, pathMembers } from '#administration/members.ts';
 import type { Operation } from '#administration/operation.ts';
+import { fileOperations } from '#administration/operations/files.ts';
 import { operations } from '#administration/operations/index.ts';
 import { perform } from '#administration/perform.ts';
 import { Failure, type FailureCode } from '#core/failure.ts';
@@ -25,15 +27,38 @@ const codes: Readonly<Record<Fault, FailureCode>> = {
 /** Returns a route for each operation of the table. */
 export function operationRoutes(context: AdminContext): Route[] {
 	return operations.map((operation) => {
-		const { method, path } = operation;
-		const pattern = apiPath + path.replace(/\{(\w+)\}/g, ':$1');
-		return signedIn(context, { method, pattern }, async (session, request) => {
+		return signedIn(context, patternOf(operation), async (session, request) => {
 			const late: string[] = [];
 			const result = await carryOut(context, operation, session, request, inputOf(operation, request), late);
 			const answer = jsonAnswer(200, result as object);
 			return late.length === 0 ? answer : { ...answer, headers: { ...answer.headers, Warning: warningOf(late) } };
 		});
 	});
+}
+
+/** Returns a route for each operation that gives a file. */
+export function fileRoutes(context: AdminContext): Route[] {
+	return fileOperations.map((operation) =>
+		signedIn(context, patternOf(operation), async (session, request) => {
+			const { name, contentType, bytes } = (await carryOut(
+				context,
+				operation,
+				session,
+				request,
+				inputOf(operation, request),
+			)) as FileContent;
+			return {
+				status: 200,
+				headers: { 'Content-Type': contentType, 'Content-Disposition': `attachment; filename="${name}"` },
+				body: bytes,
+			};
+		}),
+	);
+}
+
+/** Returns the route of a path whose members stand in braces. */
+export function patternOf({ method, path }: Pick<Operation, 'method' | 'path'>): Pick<Route, 'method' | 'pattern'> {
+	return { method, pattern: apiPath + path.replace(/\{(\w+)\}/g, ':$1') };
 }
 
 /** RFC 7234 §5.5.7: miscellaneous warning. */
@@ -49,7 +74,7 @@ export async function carryOut(
 	context: AdminContext,
 	operation: Operation,
 	session: Session,
-	request: HttpRequest,
+	request: Pick<HttpRequest, 'source'>,
 	input: Record<string, unknown>,
 	late: string[] = [],
 ): Promise<unknown> {

@@ -1,5 +1,6 @@
 import { wholeNetwork } from '#administration/context.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { deliverSoon } from '../http/deliver.ts';
@@ -8,8 +9,12 @@ import type { ServiceNode } from '../node.ts';
 import type { OperationServices } from './context.ts';
 
 /** Creates the services of operations at the first request, because opening the unit of work takes a moment. */
-export function operationServices(node: ServiceNode, echo: OperationServices['echo']): () => Promise<OperationServices> {
-	const { config, log, metrics, database, clock, gateway, objects, accessChanged, passwords } = node;
+export function operationServices(
+	node: ServiceNode,
+	remotes: (config: ServiceNode['config'], metrics: ServiceNode['metrics']) => Pick<OperationServices, 'echo' | 'send'>,
+	notifications: OperationServices['notifications'],
+): () => Promise<OperationServices> {
+	const { config, log, metrics, database, clock, gateway, objects, accessChanged, passwords, renderer } = node;
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
 	node.onClose(() => orm?.close(true));
@@ -17,7 +22,7 @@ export function operationServices(node: ServiceNode, echo: OperationServices['ec
 	node.onClose(() => replayRuns.close());
 	const deliver = async <Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> => {
 		const reply = await deliverSoon({ gateway, limits }, delivery);
-		if (delivery.surface === 'replay' && delivery.kind.startsWith('hl7')) {
+		if (delivery.surface === 'replay' && !delivery.rehearsal && delivery.kind.startsWith('hl7')) {
 			const { messageType, outcome, failure } = reply;
 			metrics.hl7Messages.inc({ surface: 'replay', type: messageTypeLabel(messageType), outcome });
 			if (failure !== undefined) metrics.hl7Refusals.inc({ surface: 'replay', code: failure.code });
@@ -32,14 +37,17 @@ export function operationServices(node: ServiceNode, echo: OperationServices['ec
 			nowMs: () => clock.nowMs(),
 			accessChanged,
 			allowAnySource: config.ALLOW_ANY_SOURCE,
+			targets: targetPolicy(config.ALLOWED_TARGETS, config.HOST),
 			passwords,
 			deliver,
 			objects,
 			headerBytesMax: limits.dicomHeaderBytesMax,
 			limits,
-			echo,
+			...remotes(config, metrics),
+			notifications,
 			reader: database.currentReads,
 			replayRuns,
+			renderer,
 		};
 	};
 	let services: Promise<OperationServices> | undefined;

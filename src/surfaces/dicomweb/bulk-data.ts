@@ -1,27 +1,25 @@
 import { Failure } from '#core/failure.ts';
 import { WordSwap, wordBytesOf } from '#dicom/byte-order.ts';
 import { bulkMediaTypeOf, encodingOf, explicitLittleEndian } from '#dicom/transfer-syntax.ts';
-import { type ImageShape, type LocatedValue, parseValuePath, ValueLocator, type ValuePath } from '#dicom/value-locator.ts';
+import { type LocatedValue, parseValuePath, type ValuePath } from '#dicom/value-locator.ts';
+import type { Extent } from '#imaging/fragments.ts';
+import { frameTable } from '#imaging/frame-extents.ts';
+import { StoredDataSet } from '#imaging/stored-data-set.ts';
+import { firstValue, pixelPaths, type StoredValue } from '#imaging/stored-value.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
-import type { Extent } from './fragments.ts';
-import { frameTable } from './frame-extents.ts';
+import { frameNumbers } from './frame-numbers.ts';
 import { findInstances, nothing, retrievedBy } from './instances.ts';
 import { type AnswerPart, partsAnswer } from './multipart-writer.ts';
 import { type Packing, packingOf } from './negotiation.ts';
-import { StoredDataSet } from './stored-data-set.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 
 const octets = 'application/octet-stream';
 /** Bulk data of a web service is in little endian (PS3.18 §8.7.3.2). */
 const convertsTo = [explicitLittleEndian];
-/** Pixel Data, Float Pixel Data, Double Float Pixel Data. */
-const pixelTags = [0x7fe0_0010, 0x7fe0_0008, 0x7fe0_0009];
 
-interface Found {
+interface Found extends StoredValue {
 	dataSet: StoredDataSet;
-	value: LocatedValue;
-	shape: ImageShape;
 	/** The URL of the instance. */
 	url: string;
 }
@@ -30,15 +28,9 @@ interface Found {
 async function find(context: DicomWebContext, request: HttpRequest, paths: readonly ValuePath[]): Promise<Found> {
 	const { first } = await findInstances(context, await retrievedBy(context, request));
 	const dataSet = new StoredDataSet(context.objects, first);
-	for (const path of paths) {
-		const locator = new ValueLocator(first.transferSyntaxUid, path, context.limits.dicomMetadataBytesMax);
-		await dataSet.feed(locator);
-		const result = locator.end();
-		if ('fault' in result) break;
-		const { located, shape } = result;
-		if (located) return { dataSet, value: located, shape, url: instanceUrl(baseOf(request), first) };
-	}
-	throw nothing();
+	const found = await firstValue(dataSet, paths, context.limits.dicomMetadataBytesMax);
+	if (found === undefined || 'fault' in found) throw nothing();
+	return { ...found, dataSet, url: instanceUrl(baseOf(request), first) };
 }
 
 /**
@@ -73,22 +65,14 @@ export async function bulkData(context: DicomWebContext, request: HttpRequest): 
 	return partsAnswer(packing, parts(dataSet, frames));
 }
 
-const framesPattern = /^[1-9]\d{0,8}(?:,[1-9]\d{0,8})*$/;
-
 /**
  * Answers frames of an image by number, from 1 (PS3.18 §10.4.1.1.6): native pixels, or compressed ones as they are stored.
  * @throws Failure `invalid`, `not-found`, `not-acceptable`, `unavailable`
  */
 export async function frames(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
 	await retrievedBy(context, request);
-	const list = request.params['frames'] ?? '';
-	if (!framesPattern.test(list)) throw new Failure('invalid', 'the frame list must be numbers from 1, separated by commas');
-	const numbers = list.split(',').map(Number);
-	const { dataSet, value, shape, url } = await find(
-		context,
-		request,
-		pixelTags.map((tag) => [tag]),
-	);
+	const numbers = frameNumbers(request);
+	const { dataSet, value, shape, url } = await find(context, request, pixelPaths);
 	const table = await frameTable(dataSet, value, shape);
 	if (numbers.some((number) => number > table.frames)) throw new Failure('not-found', `the instance has frames 1 to ${table.frames}`);
 	const isNative = value.length !== undefined;

@@ -3,8 +3,8 @@ import { findRetrievable } from '#imaging/search.ts';
 import type { ImagingClause, RetrievableInstance } from '#record/imaging-query.ts';
 import { requireScope } from '#record/scopes.ts';
 import { isUid } from '#record/uid.ts';
-import { authorize } from '../http/authorize.ts';
 import type { HttpRequest } from '../http/message.ts';
+import { authorizeReading, type ReadingGrant } from './authorize-reading.ts';
 import type { DicomWebContext } from './context.ts';
 
 /** Instances that are read from the index at a time. The answer has all of them. */
@@ -14,8 +14,8 @@ const uidsOfPath = { study: 'StudyInstanceUID', series: 'SeriesInstanceUID', ins
 /** The study, series or instance that a path names, in the site of the key. */
 export interface Retrieved {
 	siteId: string;
-	/** Public id of the API key. */
-	keyId: string;
+	grant: ReadingGrant;
+	requestId: string;
 	studyUid: string;
 	/** Address of the caller. */
 	source: string;
@@ -25,16 +25,18 @@ export interface Retrieved {
 
 /** @throws Failure `unauthenticated`; `not-found` when a name in the path is no UID */
 export async function retrievedBy(context: DicomWebContext, request: HttpRequest): Promise<Retrieved> {
-	const { siteId, keyId, scopes } = await authorize(context, request);
-	requireScope(scopes, 'ImagingStudy', 'r');
-	const { params, source } = request;
+	const grant = await authorizeReading(context, request);
+	requireScope(grant.scopes, 'ImagingStudy', 'r');
+	const { params, source, requestId } = request;
+	if (grant.onlyStudy !== undefined && grant.onlyStudy !== params['study']) throw nothing();
 	const clauses = Object.entries(uidsOfPath).flatMap(([name, attribute]): ImagingClause[] => {
 		const uid = params[name];
 		if (uid === undefined) return [];
 		if (!isUid(uid, 'lenient')) throw nothing();
 		return [{ kind: 'equals', attribute, values: [uid] }];
 	});
-	return { siteId, keyId, studyUid: params['study'] ?? '', source, clauses, isInstance: params['instance'] !== undefined };
+	const isInstance = params['instance'] !== undefined;
+	return { siteId: grant.siteId, grant, requestId, studyUid: params['study'] ?? '', source, clauses, isInstance };
 }
 
 /** Returns the same failure for objects of another site and for objects that never existed. */
@@ -53,13 +55,13 @@ export interface FoundInstances {
  * @throws Failure `not-found`, `unavailable`
  */
 export async function findInstances(context: DicomWebContext, retrieved: Retrieved): Promise<FoundInstances> {
-	const { reader, objects, log, accesses } = context;
-	const { siteId, keyId, clauses, studyUid, source } = retrieved;
-	const page = (after: readonly string[] | undefined) => findRetrievable(reader, siteId, clauses, { count: pageInstances, after });
+	const { currentReader, objects, log, accesses } = context;
+	const { siteId, grant, clauses, studyUid, source, requestId } = retrieved;
+	const page = (after: readonly string[] | undefined) => findRetrievable(currentReader, siteId, clauses, { count: pageInstances, after });
 	const { instances, next } = await page(undefined);
 	const [first] = instances;
 	if (!first) throw nothing();
-	accesses.note({ grant: { siteId, keyId }, action: 'dicomweb.retrieve', subject: studyUid, source });
+	accesses.note({ grant, action: 'dicomweb.retrieve', subject: studyUid, studies: [studyUid], source, requestId });
 	if ((await objects.size(first.objectKey)) === undefined) {
 		log.error({ site: siteId, object: first.objectKey }, 'an object of the index is not in the store');
 		throw new Failure('internal', 'the instance cannot be read');

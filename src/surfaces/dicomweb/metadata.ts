@@ -1,11 +1,11 @@
 import { Failure } from '#core/failure.ts';
 import { dicomJsonText, JsonModelReader } from '#dicom/json-model.ts';
+import { StoredDataSet } from '#imaging/stored-data-set.ts';
 import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { findInstances, retrievedBy } from './instances.ts';
 import { jsonType } from './negotiation.ts';
-import { StoredDataSet } from './stored-data-set.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 
 /** Longer values are given by reference, as a URL (PS3.18 §F.2.6). */

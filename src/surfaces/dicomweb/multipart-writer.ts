@@ -4,7 +4,8 @@ import type { Packing } from './negotiation.ts';
 
 /** One part of an answer: its type, its URL and its bytes, which are read when the part is sent. */
 export interface AnswerPart {
-	transferSyntaxUid: string;
+	/** Undefined for what is no DICOM encoding. */
+	transferSyntaxUid: string | undefined;
 	location: string;
 	bytes: AsyncIterable<Uint8Array>;
 }
@@ -23,7 +24,7 @@ async function* bytesOf(parts: AsyncIterable<AnswerPart>): AsyncGenerator<Uint8A
 
 async function* multipart(parts: AsyncIterable<AnswerPart>, mediaType: string, boundary: string): AsyncGenerator<Uint8Array> {
 	for await (const { transferSyntaxUid, location, bytes } of parts) {
-		const type = `Content-Type: ${mediaType}; transfer-syntax=${transferSyntaxUid}`;
+		const type = `Content-Type: ${mediaType}${transferSyntaxUid === undefined ? '' : `; transfer-syntax=${transferSyntaxUid}`}`;
 		yield Buffer.from(`--${boundary}\r\n${type}\r\nContent-Location: ${location}\r\n\r\n`, 'latin1');
 		yield* bytes;
 		yield lineEnd;

@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { isConvertible } from '#dicom/transfer-syntax.ts';
-import { type AcceptedRange, acceptedRanges, byWeight, includes, type MediaType, preferredType } from '../http/media-type.ts';
+import { type PictureType, pictureTypes } from '#rendering/picture.ts';
+import { byWeight, includes, type MediaType, preferredType, rangesOf } from '../http/media-type.ts';
 import type { HttpRequest } from '../http/message.ts';
 
 /** The packaging of an answer. `mediaType` is that of each part, or of the whole body. */
@@ -20,16 +21,6 @@ export interface Offer {
 	convertsTo: readonly string[];
 	/** True when the answer has only one part and may be sent without multipart. */
 	isOne: boolean;
-}
-
-/**
- * Returns the media ranges that the caller accepts: the query parameter `accept` if given (PS3.18 §8.3.3.1), else the header Accept.
- * Without either everything is accepted.
- */
-function rangesOf(request: Pick<HttpRequest, 'header' | 'query'>): AcceptedRange[] {
-	// An unescaped `+` in a media type arrives as a space.
-	const parameter = new URLSearchParams(request.query).get('accept')?.replace(/(?<=\w) (?=\w)/g, '+');
-	return acceptedRanges(parameter || request.header('accept') || '*/*');
 }
 
 const jsonTypes = ['application/dicom+json', 'application/json'] as const;
@@ -60,14 +51,32 @@ export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer:
 	);
 }
 
-function fitting({ name, parameters }: MediaType, { mediaTypes, isOne }: Offer): Omit<Packing, 'transferSyntax'> | undefined {
-	const [best] = mediaTypes;
-	if (best === undefined) return undefined;
-	if (includes(name, 'multipart/related')) {
-		const type = parameters['type']?.toLowerCase() ?? '*/*';
-		const mediaType = mediaTypes.find((own) => includes(type, own));
+/** Returns the type of the parts in which several pictures are answered. @throws Failure `not-acceptable` when the caller does not take parts */
+export function picturePartsType(request: Pick<HttpRequest, 'header' | 'query'>): PictureType {
+	for (const range of byWeight(rangesOf(request))) {
+		const type = takesParts(range) ? partType(range, pictureTypes) : undefined;
+		if (type !== undefined) return type;
+	}
+	throw new Failure(
+		'not-acceptable',
+		`several pictures are answered as multipart/related with parts of ${pictureTypes.join(' or ')}, and not as one file; ask for one frame`,
+	);
+}
+
+function takesParts({ name }: MediaType): boolean {
+	return includes(name, 'multipart/related');
+}
+
+function partType<Type extends string>({ parameters }: MediaType, mediaTypes: readonly Type[]): Type | undefined {
+	const type = parameters['type']?.toLowerCase() ?? '*/*';
+	return mediaTypes.find((own) => includes(type, own));
+}
+
+function fitting(range: MediaType, { mediaTypes, isOne }: Offer): Omit<Packing, 'transferSyntax'> | undefined {
+	if (takesParts(range)) {
+		const mediaType = partType(range, mediaTypes);
 		return mediaType === undefined ? undefined : { isMultipart: true, mediaType };
 	}
-	const mediaType = isOne ? mediaTypes.find((own) => includes(name, own)) : undefined;
+	const mediaType = isOne ? mediaTypes.find((own) => includes(range.name, own)) : undefined;
 	return mediaType === undefined ? undefined : { isMultipart: false, mediaType };
 }

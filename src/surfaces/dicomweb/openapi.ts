@@ -94,6 +94,33 @@ const levels = [
 	[instance, 'Instance', 'instance'],
 ] as const;
 
+const pictures = { 'image/jpeg': { schema: binary }, 'image/png': { schema: binary } };
+const severalPictures = { ...multipart('image/jpeg'), ...multipart('image/png') };
+const size = text(
+	'viewport',
+	'query',
+	'width,height into which the picture is fitted; rendered ones also take a region: width,height,x,y,width,height',
+);
+const showing = [
+	size,
+	text(
+		'window',
+		'query',
+		'center,width,function; the function is linear, linear-exact or sigmoid. Without it the window of the image is used',
+	),
+	text('quality', 'query', 'Of image/jpeg, from 1 to 100'),
+];
+
+/** Rendered resources and thumbnails of one level. */
+function shown(path: string, name: string, word: string): Record<string, object>[] {
+	const content = path.startsWith(instance) ? { ...pictures, ...severalPictures } : severalPictures;
+	const numbers = path.endsWith('{frames}') ? [text('frames', 'path', 'Frame numbers from 1, separated by commas')] : [];
+	return [
+		get(`${path}/rendered`, `rendered${name}`, `A ${word} as pictures (WADO-RS)`, [...numbers, ...showing], content),
+		get(`${path}/thumbnail`, `thumbnailOf${name}`, `A small picture of a ${word} (WADO-RS)`, [...numbers, ...showing], pictures),
+	];
+}
+
 /** The description of DICOMweb in the OpenAPI document of its origin. */
 export const dicomWebOpenApi = {
 	tag,
@@ -113,6 +140,8 @@ export const dicomWebOpenApi = {
 				get(`${path}/metadata`, `metadataOf${name}`, `Metadata of a ${word} (WADO-RS)`, [], { [dicomJson]: { schema: list } }),
 			];
 		}),
+		...levels.flatMap(([path, name, word]) => shown(path, name, word)),
+		...shown(`${instance}/frames/{frames}`, 'Frames', 'frame'),
 		get(
 			`${instance}/frames/{frames}`,
 			'retrieveFrames',

@@ -18,7 +18,7 @@ import { baseOf, instanceUrl } from './urls.ts';
  */
 export async function retrieve(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
 	const retrieved = await retrievedBy(context, request);
-	const kinds = await retrievalKinds(context.reader, retrieved.siteId, retrieved.clauses);
+	const kinds = await retrievalKinds(context.currentReader, retrieved.siteId, retrieved.clauses);
 	if (kinds.length === 0) throw nothing();
 	const transferSyntaxes = kinds.map(({ transferSyntaxUid }) => transferSyntaxUid);
 	const packing = packingOf(request, {

@@ -6,8 +6,8 @@ import { attributesOfLevel, type PlannedQuery, planQuery, type QueryKey } from '
 import { searchImaging } from '#imaging/search.ts';
 import type { ImagingAttribute, ImagingEntity, QueryLevel } from '#record/imaging-query.ts';
 import { requireScope } from '#record/scopes.ts';
-import { authorize } from '../http/authorize.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
+import { authorizeReading } from './authorize-reading.ts';
 import type { DicomWebContext } from './context.ts';
 import { jsonType } from './negotiation.ts';
 import { type SearchParameters, searchParameters } from './search-parameters.ts';
@@ -48,12 +48,25 @@ function keysOfPath({ study, series }: HttpRequest['params']): QueryKey[] {
 	];
 }
 
-/** @throws Failure `invalid` when a value cannot be matched */
-function planned(level: SearchLevel, request: HttpRequest, parameters: SearchParameters, limit: number): PlannedQuery {
+/**
+ * The token of a link to a viewer is for one study. A search for another one, or for several, asks for what the caller may not see.
+ * @throws Failure `insufficient-scope`
+ */
+function withinStudy(keys: readonly QueryKey[], onlyStudy: string | undefined): readonly QueryKey[] {
+	if (onlyStudy === undefined) return keys;
+	const isStudy = ({ attribute }: QueryKey) => attribute === 'StudyInstanceUID';
+	if (keys.some((key) => isStudy(key) && key.value !== onlyStudy)) {
+		throw new Failure('insufficient-scope', 'the token is for one study: search by its StudyInstanceUID');
+	}
+	return [{ attribute: 'StudyInstanceUID', value: onlyStudy }, ...keys.filter((key) => !isStudy(key))];
+}
+
+/** @throws Failure `invalid` when a value cannot be matched; `insufficient-scope` */
+function planned(level: SearchLevel, request: HttpRequest, parameters: SearchParameters, limit: number, onlyStudy?: string): PlannedQuery {
 	const { keys, included, includesAll, offset, fuzzyNames } = parameters;
 	const shown = includesAll ? everything[level] : [...defaultsOf(level, request.params), ...included];
 	try {
-		const asked = [...keysOfPath(request.params), ...keys];
+		const asked = withinStudy([...keysOfPath(request.params), ...keys], onlyStudy);
 		return planQuery({ level, keys: asked, shown, combinesMoments: true, fuzzyNames, count: limit, offset });
 	} catch (error) {
 		if (error instanceof MatchingError) throw new Failure('invalid', error.message, { cause: error });
@@ -66,14 +79,16 @@ function planned(level: SearchLevel, request: HttpRequest, parameters: SearchPar
  * @throws Failure `invalid`, `not-acceptable`, `unavailable`
  */
 export async function search(context: DicomWebContext, request: HttpRequest, level: SearchLevel): Promise<HttpAnswer> {
-	const grant = await authorize(context, request);
+	const grant = await authorizeReading(context, request);
 	requireScope(grant.scopes, 'ImagingStudy', 's');
 	const mediaType = jsonType(request);
 	const parameters = searchParameters(request.query, context.limits);
 	const limit = Math.min(parameters.limit ?? context.limits.qidoCountMax, context.limits.qidoCountMax);
-	const { query, unsupported } = planned(level, request, parameters, limit);
+	const { query, unsupported } = planned(level, request, parameters, limit, grant.onlyStudy);
 	const { entities, next } = await searchImaging(context.reader, grant.siteId, query);
-	context.accesses.note({ grant, action: 'dicomweb.search', subject: level, source: request.source });
+	const { source, requestId } = request;
+	const studies = entities.map(({ StudyInstanceUID: study }) => study).filter((study) => typeof study === 'string');
+	context.accesses.note({ grant, action: 'dicomweb.search', subject: level, studies, source, requestId });
 	const base = baseOf(request);
 	const warnings = [
 		...parameters.ignored,

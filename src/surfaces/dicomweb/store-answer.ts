@@ -1,7 +1,7 @@
 import type { DicomJson } from '#dicom/json-model.ts';
+import type { PartResult } from '#imaging/store-reasons.ts';
 import type { ReferencedInstance } from '#record/instance.ts';
 import type { HttpAnswer } from '../http/message.ts';
-import type { PartResult } from './store-reasons.ts';
 import { resourceUrl } from './urls.ts';
 
 /** Advice to a client. A sender that comes earlier is not refused for it. */

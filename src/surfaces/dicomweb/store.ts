@@ -1,17 +1,18 @@
 import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
+import { PartReception } from '#imaging/part-reception.ts';
+import { failedPart, failureReasons, type PartResult } from '#imaging/store-reasons.ts';
 import { requireScope } from '#record/scopes.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import { isUid } from '#record/uid.ts';
 import { authorize } from '../http/authorize.ts';
+import { refusePaused } from '../http/deliver.ts';
 import { parseMediaType, refuseEncoding } from '../http/media-type.ts';
 import type { HttpAnswer, StreamedRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { boundaryFault, gathered, type MultipartEvent, MultipartParser } from './multipart-reader.ts';
 import { jsonType } from './negotiation.ts';
-import { PartReception } from './part-reception.ts';
 import { storeAnswer } from './store-answer.ts';
-import { failedPart, failureReasons, type PartResult } from './store-reasons.ts';
 import { baseOf } from './urls.ts';
 
 /** The largest number of received parts of one request that may wait for their fsync and their row in the index. */
@@ -37,6 +38,7 @@ export async function store(context: DicomWebContext, request: StreamedRequest):
 async function storing(context: DicomWebContext, request: StreamedRequest): Promise<KeyGrant> {
 	const grant = await authorize(context, request);
 	requireScope(grant.scopes, 'ImagingStudy', 'c');
+	refusePaused(grant);
 	return grant;
 }
 

@@ -1,3 +1,4 @@
+import { ViewerTokens } from '#access/viewer-tokens.ts';
 import { renderJsonFailure } from '../http/json-answer.ts';
 import type { GuestSurface } from '../node.ts';
 import { AccessNotes } from './access-notes.ts';
@@ -9,9 +10,22 @@ import { isDicomWeb } from './urls.ts';
 export const dicomWebSurface: GuestSurface = {
 	name: 'dicomweb',
 	owns: isDicomWeb,
-	routes({ config, log, metrics, clock, directory, tokens, database, audit, objects, intake }) {
-		const accesses = new AccessNotes((event) => audit.recordOf(event), clock);
-		return dicomWebRoutes({ directory, tokens, reader: database.reads, objects, intake, accesses, limits: config.limits, metrics, log });
+	routes({ config, log, metrics, clock, directory, tokens, database, audit, objects, intake, renderer }) {
+		const accesses = new AccessNotes((access) => audit.recordAccess(access), clock);
+		return dicomWebRoutes({
+			directory,
+			tokens,
+			viewers: new ViewerTokens(database.people, clock),
+			reader: database.reads,
+			currentReader: database.currentReads,
+			objects,
+			intake,
+			renderer,
+			accesses,
+			limits: config.limits,
+			metrics,
+			log,
+		});
 	},
 	renderFailure: renderJsonFailure,
 	openApi: dicomWebOpenApi,

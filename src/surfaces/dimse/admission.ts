@@ -11,7 +11,7 @@ export type Admitted = Extract<AssociationMatch, { kind: 'accepted' }>;
 export type Admission = Admitted | { kind: 'rejected'; rejection: Rejection };
 
 /** Room for one more association, or the limit that is reached. */
-export type Room = 'taken' | 'limit' | 'site-limit';
+export type Room = 'taken' | 'limit' | 'client-limit' | 'site-limit';
 
 export const noRoom = { kind: 'rejected', rejection: 'limit' } as const;
 
@@ -23,7 +23,7 @@ export function admissionOf(
 	request: AssociateRequest,
 	address: string,
 	directory: DimseContext['directory'],
-	takeRoom: (siteId: string) => Room | Promise<Room>,
+	takeRoom: (of: Admitted) => Room | Promise<Room>,
 ): Admission | Promise<Admission> {
 	const rejected = (rejection: Rejection) => ({ kind: 'rejected' as const, rejection });
 	const { calledAe, callingAe } = request;
@@ -35,22 +35,26 @@ export function admissionOf(
 	if (match.kind === 'unavailable') return rejected('unavailable');
 	if (match.kind !== 'accepted') return rejected(match.kind === 'called-unknown' ? 'called' : 'calling');
 	const settled = (room: Room) => (room === 'taken' ? match : rejected(room));
-	const room = takeRoom(match.siteId);
+	const room = takeRoom(match);
 	return typeof room === 'string' ? settled(room) : room.then(settled);
 }
 
 /** Counts and logs an association that was not admitted, and audits it when the refusal was about access. */
 export function noteRejection(
-	{ metrics, log, audit }: DimseContext,
+	{ metrics, warn, audit, noteUnmatched }: DimseContext,
 	address: string,
 	request: AssociateRequest,
 	rejection: Rejection,
 ): void {
 	const { calledAe, callingAe } = request;
 	metrics.dimseAssociationRequests.inc({ result: `rejected-${rejection}` });
-	const titles = { called: isAeTitle(calledAe) ? calledAe : undefined, calling: isAeTitle(callingAe) ? callingAe : undefined };
-	log.warn({ address, ...titles, reason: rejections[rejection].means }, 'DIMSE association rejected');
-	if (rejection !== 'called' && rejection !== 'calling') return;
+	const shown = (title: string) => (isAeTitle(title) ? title : undefined);
+	if (rejection !== 'called' && rejection !== 'calling') {
+		warn({ address, reason: rejections[rejection].means, named: shown(callingAe) });
+		return;
+	}
 	metrics.accessRefusals.inc({ protocol: 'dicom', reason: rejection });
-	audit({ address, reason: rejection });
+	// A title without the form of one is a fault of its sender, and no client could have it.
+	if (isAeTitle(calledAe) && isAeTitle(callingAe)) noteUnmatched({ address, reason: rejection, calledAe, callingAe });
+	audit({ address, reason: rejection, named: shown(rejection === 'called' ? calledAe : callingAe) });
 }

@@ -22,8 +22,8 @@ const floodBytesMax = 1024 * 1024;
 export interface AssociationHost {
 	services: readonly ServiceClass[];
 	/** Takes room for one more established association of the site. */
-	takeRoom(siteId: string): Room | Promise<Room>;
-	giveRoom(siteId: string): void;
+	takeRoom(by: Admitted): Room | Promise<Room>;
+	giveRoom(by: Pick<Admitted, 'siteId' | 'clientId'>): void;
 }
 
 /** One transport connection and the association on it (PS3.8 §9.2). It ends by itself; `closed` resolves when the socket is gone. */
@@ -39,7 +39,6 @@ export class Association {
 	/** Settles when it is known whether there is room for the association. */
 	#deciding: Promise<void> | undefined;
 	#messages: Messages | undefined;
-	#siteId: string | undefined;
 	/** Facts about the accepted association that are noted at its end. */
 	#accepted: Pick<EndedAssociation, 'siteId' | 'clientId' | 'startedMs' | 'requests'> | undefined;
 	#bytes = 0;
@@ -252,7 +251,7 @@ export class Association {
 		if (messages === undefined) return;
 		this.#messages = undefined;
 		this.#context.metrics.dimseAssociations.dec();
-		if (this.#siteId !== undefined) this.#host.giveRoom(this.#siteId);
+		if (this.#accepted !== undefined) this.#host.giveRoom(this.#accepted);
 		messages.end().catch((error) => this.#context.log.error({ err: error }, 'a request could not be abandoned'));
 	}
 
@@ -270,7 +269,7 @@ export class Association {
 		const request = this.#request;
 		if (request === undefined) return;
 		const { directory } = this.#context;
-		const decision = this.#draining ? noRoom : admissionOf(request, this.#address, directory, (siteId) => this.#host.takeRoom(siteId));
+		const decision = this.#draining ? noRoom : admissionOf(request, this.#address, directory, (by) => this.#host.takeRoom(by));
 		if (decision instanceof Promise) this.#deciding = decision.then((decided) => this.#settle(request, decided));
 		else this.#settle(request, decision);
 	}
@@ -282,7 +281,7 @@ export class Association {
 			this.#accept(request, decision);
 			return;
 		}
-		if (decision.kind === 'accepted') this.#host.giveRoom(decision.siteId);
+		if (decision.kind === 'accepted') this.#host.giveRoom(decision);
 		if (this.#state === 'Sta3') this.#reject(request, decision.kind === 'rejected' ? decision.rejection : 'limit');
 	}
 
@@ -295,7 +294,6 @@ export class Association {
 	#accept(request: AssociateRequest, { siteId, clientId, grants }: Admitted): void {
 		const { limits, metrics, clock } = this.#context;
 		const { calledAe, callingAe } = request;
-		this.#siteId = siteId;
 		const { accept, negotiated } = negotiate(request, this.#host.services, grants, limits.dimsePduBytesMax);
 		metrics.dimseAssociationRequests.inc({ result: 'accepted' });
 		metrics.dimseAssociations.inc();

@@ -1,5 +1,7 @@
 import type { SiteAuditEvent } from '#access/audit.ts';
+import type { SiteAccess } from '#access/gathered-accesses.ts';
 import { isAeTitle } from '#dicom/ae-title.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import type { AnsweredQuery, EndedAssociation } from './context.ts';
 
 /** Formats a status, such as `0xFF00`. */
@@ -8,13 +10,18 @@ function statusText(status: number): string {
 }
 
 /** Builds the audit event of a query or retrieval: `dicom.c-find` by `client:<id>` about `study-root STUDY`. */
-export function dimseQueryEvent(answered: AnsweredQuery): SiteAuditEvent {
+export function dimseQueryEvent(answered: AnsweredQuery): SiteAccess[] {
 	const { operation, siteId, clientId, callingAe, address, model, level, status, matches, completed, failed, destination } = answered;
-	return {
+	if (settingOf(answered.settings, 'recorded_reads') === 'none') return [];
+	const studies = new Set(answered.studies);
+	const access: SiteAccess = {
 		siteId,
 		actor: clientId === undefined ? 'sender' : `client:${clientId}`,
 		action: `dicom.${operation.toLowerCase()}`,
 		subject: level === undefined ? model : `${model} ${level}`,
+		kind: operation,
+		patients: [],
+		studies,
 		source: address,
 		detail: {
 			calling_ae: callingAe,
@@ -26,6 +33,7 @@ export function dimseQueryEvent(answered: AnsweredQuery): SiteAuditEvent {
 			...(destination !== undefined && isAeTitle(destination) ? { destination } : {}),
 		},
 	};
+	return [access];
 }
 
 /**

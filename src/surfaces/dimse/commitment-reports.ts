@@ -1,5 +1,6 @@
 import type { RemoteAeDirectory } from '#access/directory.ts';
 import type { Log } from '#core/log.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import { commitmentReport, commitmentTransferSyntaxes } from '#dicom/commitment.ts';
 import type { CommitmentTable, NewCommitment, NotedCommitment } from '#storage/commitments.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
@@ -19,6 +20,7 @@ export interface CommitmentOptions {
 	objects: Pick<ObjectStore, 'size' | 'read'>;
 	directory: RemoteAeDirectory;
 	tls: RequestorTls | undefined;
+	targets: TargetPolicy;
 	limits: DimseLimits;
 	metrics: DimseMetrics;
 	log: Log;
@@ -155,7 +157,7 @@ export class Commitments implements CommitmentService {
 	}
 
 	async #overNew(noted: NotedCommitment): Promise<Judgement> {
-		const { directory, limits, metrics, tls } = this.#options;
+		const { directory, limits, metrics, tls, targets } = this.#options;
 		const target = directory.remoteAe(noted.siteId, noted.callingAe);
 		if (target === 'unavailable') throw new ReportError('the remote AEs of the site cannot be looked up at the moment');
 		if (target === undefined) throw new ReportError(`${noted.callingAe} is not registered as a remote AE of the site`);
@@ -165,6 +167,7 @@ export class Commitments implements CommitmentService {
 			contexts: [{ abstractSyntax: commitmentClass, transferSyntaxes: commitmentTransferSyntaxes }],
 			roles: [{ sopClassUid: commitmentClass, scu: false, scp: true }],
 			tls,
+			targets,
 			limits,
 			metrics,
 			signal: this.#closing.signal,

@@ -3,18 +3,21 @@ import type { AccessMetrics } from '#access/metrics.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Quotas } from '#core/node-line.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import type { InformationModel } from '#dicom/query/information-model.ts';
 import type { Archive } from '#imaging/archive.ts';
 import type { InstanceEntry } from '#imaging/intake.ts';
 import type { ImagingLimits } from '#imaging/limits.ts';
 import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
 import type { QueryLevel } from '#record/imaging-query.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
 import type { DimseLimits } from './limits.ts';
 import type { DimseMetrics } from './metrics.ts';
 import type { RequestorTls } from './requestor-tls.ts';
 import type { ReturnChannel } from './service.ts';
+import type { UnmatchedAssociation } from './unmatched.ts';
 
 /** Storage commitment as SCP. */
 export interface CommitmentService {
@@ -24,10 +27,12 @@ export interface CommitmentService {
 	note(request: NewCommitment): Promise<(channel: ReturnChannel) => void>;
 }
 
-/** A connection or an association that was turned away, for the audit trail. */
+/** A connection or an association that was turned away, for the log and the audit trail. */
 export interface RefusedAssociation {
 	address: string;
 	reason: 'called' | 'calling' | ConnectionRefusal;
+	/** The AE title that is not known, if it is one. */
+	named?: string | undefined;
 }
 
 /** A query or retrieval that was answered, for the audit trail: the requestor, the level and the number of results. */
@@ -48,6 +53,9 @@ export interface AnsweredQuery {
 	completed?: number;
 	failed?: number;
 	destination?: string;
+	/** The studies that were found or sent. */
+	studies: Iterable<string>;
+	settings: Settings;
 }
 
 /** The reason why a connection ended; the label of `tributary_dimse_association_ends_total`. */
@@ -91,6 +99,8 @@ export interface DimseContext {
 	/** The remote AEs to which retrievals may send. */
 	remoteAes: RemoteAeDirectory;
 	remoteTls: RequestorTls | undefined;
+	/** Which addresses remote AEs may have. */
+	targets: TargetPolicy;
 	/** True when instances of SOP classes that DICOM does not define (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;
 	/** Returns how many associations a site may have at once; undefined means no limit of its own. */
@@ -98,6 +108,10 @@ export interface DimseContext {
 	/** Tells whether a peer is listed in TRUSTED_PROXIES; its connections then begin with a PROXY header. */
 	isTrustedProxy(address: string): boolean;
 	audit(refused: RefusedAssociation): void;
+	/** Tells the log of an association that was refused for another reason than who asks. */
+	warn(refused: { address: string; reason: string; named?: string | undefined }): void;
+	/** Tells the log of unmatched traffic. */
+	noteUnmatched(association: UnmatchedAssociation): void;
 	auditQuery(answered: AnsweredQuery): void;
 	auditAssociation(ended: EndedAssociation): void;
 	limits: DimseLimits & ImagingLimits;

@@ -1,7 +1,9 @@
-import { Socket } from 'node:net';
+import { isIP, Socket } from 'node:net';
 import { DEFAULT_CIPHERS } from 'node:tls';
 import type { RemoteAe } from '#access/directory.ts';
 import type { Echo } from '#administration/echo.ts';
+import { permittedAddress } from '#core/permitted-lookup.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import { rejectedBy } from './association-error.ts';
 import type { DimseLimits } from './limits.ts';
 import type { RequestorTls } from './requestor-tls.ts';
@@ -9,6 +11,8 @@ import type { RequestorTls } from './requestor-tls.ts';
 export interface EchoOptions {
 	callingAe: string;
 	tls: RequestorTls | undefined;
+	/** Which addresses may be called. */
+	targets: TargetPolicy;
 	limits: Pick<DimseLimits, 'dimseConnectMsMax' | 'dimseAssociateBytesMax'>;
 }
 
@@ -27,9 +31,10 @@ function connectionOf(client: object): Connected {
 	return network;
 }
 
-function securityOptions(tls: RequestorTls | undefined) {
+function securityOptions(tls: RequestorTls | undefined, host: string) {
 	const { cert, key, authorities } = tls ?? {};
 	return {
+		...(isIP(host) === 0 ? { servername: host } : {}),
 		...(cert && key ? { cert, key } : {}),
 		...(authorities ? { ca: authorities } : {}),
 		rejectUnauthorized: true,
@@ -43,7 +48,17 @@ function securityOptions(tls: RequestorTls | undefined) {
  * because of the peer. The library does not bound what it receives and leaves connections open that the peer does not close; this code
  * handles both.
  */
-export async function echo({ title, host, port, tls }: RemoteAe, { callingAe, tls: own, limits }: EchoOptions): Promise<Echo> {
+export async function echo(remote: RemoteAe, options: EchoOptions): Promise<Echo> {
+	try {
+		return await echoAt(remote, await permittedAddress(options.targets, remote.host), options);
+	} catch (error) {
+		const { code } = error as NodeJS.ErrnoException;
+		if (code === undefined) throw error;
+		return { outcome: 'unreachable', reason: `${remote.title} cannot be reached: ${code}` };
+	}
+}
+
+async function echoAt({ title, host, port, tls }: RemoteAe, address: string, { callingAe, tls: own, limits }: EchoOptions): Promise<Echo> {
 	// The library takes a tenth of a second and some memory to load, so only those who ask for an echo pay for it.
 	const { Client: DimseClient, log, requests } = (await import('dcmjs-dimse')).default;
 	log.setLevel('silent');
@@ -82,7 +97,7 @@ export async function echo({ title, host, port, tls }: RemoteAe, { callingAe, tl
 		client.on('associationReleased', () => fail('no-context', 'does not accept C-ECHO'));
 		client.on('closed', () => fail('aborted', 'closed the connection'));
 		client.on('networkError', () => fail('protocol', 'broke the protocol'));
-		client.send(host, port, callingAe, title, { ...late, ...(tls ? { securityOptions: securityOptions(own) } : {}) });
+		client.send(address, port, callingAe, title, { ...late, ...(tls ? { securityOptions: securityOptions(own, host) } : {}) });
 		const connection = connectionOf(client);
 		const { socket } = connection;
 		connection.on('abort', () => fail('aborted', 'aborted the association'));

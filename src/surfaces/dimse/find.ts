@@ -33,22 +33,24 @@ async function find(context: DimseContext, { request, model, identifier }: Inqui
 	];
 	const status = hasUnknownKeys || unsupported.length > 0 ? statuses.pendingWithWarning : statuses.pending;
 	let matches = 0;
+	const studies = new Set<string>();
 	let after: readonly string[] | undefined;
 	do {
 		const page = await context.archive.search(grant.siteId, { ...query, after });
 		for (const entity of page.entities) {
-			if (exchange.cancelled) return { status: statuses.cancelled, level, matches };
+			if (exchange.cancelled) return { status: statuses.cancelled, level, matches, studies };
 			if (matches === context.limits.dimseFindMatchesMax) {
-				return { status: statuses.outOfResources, comment: `more than ${matches} matches, ask more narrowly`, level, matches };
+				return { status: statuses.outOfResources, comment: `more than ${matches} matches, ask more narrowly`, level, matches, studies };
 			}
 			const dataSet = writeDataSet([...own, ...elementsOf(entity)], transferSyntax, identifier.characterSet);
 			await exchange.respond({ status, dataSet });
 			matches += 1;
+			if (entity.StudyInstanceUID) studies.add(entity.StudyInstanceUID);
 			context.metrics.dimseMatches.inc();
 		}
 		after = page.next;
 	} while (after !== undefined && !exchange.cancelled);
-	return { status: exchange.cancelled ? statuses.cancelled : statuses.success, level, matches };
+	return { status: exchange.cancelled ? statuses.cancelled : statuses.success, level, matches, studies };
 }
 
 /** Serves C-FIND (PS3.4 §C.4.1), with relational queries and combined datetime matching if they were agreed. */

@@ -27,6 +27,31 @@ export const dimseLimitDefinitions = {
 		answer:
 			'open associations; a further one gets A-ASSOCIATE-RJ (transient, local limit exceeded), beyond twice as many connections are closed immediately',
 	},
+	dimseAddressConnectionsMax: {
+		variable: 'DIMSE_ADDRESS_CONNECTIONS_MAX',
+		default: 256,
+		min: 1,
+		max: 131_070,
+		ofNode: 'shared',
+		answer: 'connections of one address (of an IPv6 address, its /64), with an association or without; a further one is closed immediately',
+	},
+	dimseClientAssociationsMax: {
+		variable: 'DIMSE_CLIENT_ASSOCIATIONS_MAX',
+		default: 128,
+		min: 1,
+		max: 65_535,
+		ofNode: 'shared',
+		answer: 'open associations of one integration client; a further one gets A-ASSOCIATE-RJ (transient, local limit exceeded)',
+	},
+	dimseSiteAssociationsMax: {
+		variable: 'DIMSE_SITE_ASSOCIATIONS_MAX',
+		default: 192,
+		min: 1,
+		max: 65_535,
+		ofNode: 'shared',
+		answer:
+			'open associations of one site, where its `associations_max` does not say otherwise; A-ASSOCIATE-RJ (transient, local limit exceeded)',
+	},
 	dimseArtimMsMax: {
 		variable: 'DIMSE_ARTIM_MS_MAX',
 		default: 30_000,

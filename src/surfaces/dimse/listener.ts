@@ -1,6 +1,8 @@
 import type { Socket } from 'node:net';
+import { holderOf } from '#core/address.ts';
+import { type Share, takeShares } from '#core/take-shares.ts';
 import { type ConnectionRefusal, Reception, type TcpAddress, type TcpListenOptions } from '../tcp/reception.ts';
-import type { Room } from './admission.ts';
+import type { Admitted, Room } from './admission.ts';
 import { Association } from './association.ts';
 import { commitment } from './commitment.ts';
 import type { DimseContext } from './context.ts';
@@ -21,7 +23,8 @@ export interface DimseSurface {
 
 const connectionQuota = 'DIMSE connections';
 const associationQuota = 'DIMSE associations';
-const quotaOf = (siteId: string) => `DIMSE associations of ${siteId}`;
+/** The ids of sites and clients differ. */
+const quotaOf = (id: string) => `${associationQuota} of ${id}`;
 
 /** The connections of one surface, with or without an association. */
 class Associations {
@@ -34,7 +37,7 @@ class Associations {
 		this.#context = context;
 		const queries = [findService(context), moveService(context), getService(context)];
 		this.#services = [verification, storage(context), procedureStep(context), commitment(context), ...queries];
-		const { isTrustedProxy, limits, log, metrics, quotas } = context;
+		const { isTrustedProxy, limits, log, metrics, quotas, warn } = context;
 		this.reception = new Reception({
 			protocol: 'DIMSE',
 			allowHalfOpen: false,
@@ -48,7 +51,15 @@ class Associations {
 			mayConnect: () => true,
 			connected: (socket, address) => this.#connect(socket, address),
 			refused: (address, reason) => this.#refused(address, reason),
-			turnedAway: () => metrics.dimseConnectionsOpened.inc({ result: 'refused-limit' }),
+			quotas,
+			// For whom a connection counts beside its address is known when it asks for an association.
+			sharesOf: (address) => [
+				{ by: 'address', name: `${connectionQuota} of ${holderOf(address)}`, most: limits.dimseAddressConnectionsMax },
+			],
+			turnedAway: (reason, address) => {
+				metrics.dimseConnectionsOpened.inc({ result: reason === 'address-limit' ? 'refused-address-limit' : 'refused-limit' });
+				warn({ address, reason });
+			},
 		});
 	}
 
@@ -56,32 +67,32 @@ class Associations {
 		this.#context.metrics.dimseConnectionsOpened.inc({ result: 'accepted' });
 		const association = new Association(socket, address, this.#context, {
 			services: this.#services,
-			takeRoom: (siteId) => this.#takeRoom(siteId),
-			giveRoom: (siteId) => {
-				this.#context.quotas.give(associationQuota);
-				this.#context.quotas.give(quotaOf(siteId));
+			takeRoom: (admitted) => this.#takeRoom(admitted),
+			giveRoom: (admitted) => {
+				for (const { name } of this.#sharesOf(admitted)) this.#context.quotas.give(name);
 			},
 		});
 		this.#associations.add(association);
 		void association.closed.then(() => this.#associations.delete(association));
 	}
 
-	/** Takes room for one more association, of all sites and of this one. */
-	#takeRoom(siteId: string): Room | Promise<Room> {
-		const { limits, quotas } = this.#context;
-		const room = quotas.take(associationQuota, limits.dimseAssociationsMax);
-		const ofSite = (taken: boolean) => (taken ? this.#takeRoomOf(siteId) : 'limit');
-		return typeof room === 'boolean' ? ofSite(room) : room.then(ofSite);
+	/** Takes room for one more association: of all sites, of this one and of the client. */
+	#takeRoom(admitted: Admitted): Room | Promise<Room> {
+		const full = takeShares(this.#context.quotas, this.#sharesOf(admitted));
+		const settled = (limit: Exclude<Room, 'taken'> | undefined): Room => limit ?? 'taken';
+		return full instanceof Promise ? full.then(settled) : settled(full);
 	}
 
-	#takeRoomOf(siteId: string): Room | Promise<Room> {
-		const { associationsMaxOf, quotas } = this.#context;
-		const room = quotas.take(quotaOf(siteId), associationsMaxOf(siteId) ?? Number.POSITIVE_INFINITY);
-		const settled = (taken: boolean): Room => {
-			if (!taken) quotas.give(associationQuota);
-			return taken ? 'taken' : 'site-limit';
-		};
-		return typeof room === 'boolean' ? settled(room) : room.then(settled);
+	#sharesOf({ siteId, clientId }: Pick<Admitted, 'siteId' | 'clientId'>): Share<Exclude<Room, 'taken'>>[] {
+		const { associationsMaxOf, limits } = this.#context;
+		const ofSite = associationsMaxOf(siteId) ?? limits.dimseSiteAssociationsMax;
+		return [
+			{ by: 'limit', name: associationQuota, most: limits.dimseAssociationsMax },
+			{ by: 'site-limit', name: quotaOf(siteId), most: ofSite },
+			...(clientId === undefined
+				? []
+				: [{ by: 'client-limit' as const, name: quotaOf(clientId), most: limits.dimseClientAssociationsMax }]),
+		];
 	}
 
 	#refused(address: string, reason: ConnectionRefusal): void {

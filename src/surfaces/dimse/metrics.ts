@@ -8,7 +8,7 @@ export const dimseMetricDefinitions = {
 		name: 'tributary_dimse_connections_total',
 		kind: 'counter',
 		help: 'DIMSE connections by the decision at their start.',
-		labels: { result: ['accepted', 'refused-limit', 'refused-proxy', 'refused-tls'] },
+		labels: { result: ['accepted', 'refused-limit', 'refused-address-limit', 'refused-proxy', 'refused-tls'] },
 	},
 	dimseAssociations: {
 		name: 'tributary_dimse_associations',
@@ -33,6 +33,7 @@ export const dimseMetricDefinitions = {
 				'rejected-calling',
 				'rejected-unavailable',
 				'rejected-limit',
+				'rejected-client-limit',
 				'rejected-site-limit',
 				'rejected-version',
 				'rejected-application-context',

@@ -2,7 +2,8 @@ import { isAeTitle } from '#dicom/ae-title.ts';
 import { AssociationError } from './association-error.ts';
 import { statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
-import { contextFor, offeredContexts } from './offered-syntaxes.ts';
+import { offeredContexts } from './offered-syntaxes.ts';
+import { sendOver } from './outgoing-instance.ts';
 import { type Answer, type Inquiry, queryRetrieve } from './query-retrieve.ts';
 import type { RequestedAssociation } from './requested-association.ts';
 import { requestAssociation } from './requestor.ts';
@@ -11,25 +12,10 @@ import type { Exchange, OutgoingInstance, ServiceClass } from './service.ts';
 
 const relational = 1;
 
-/**
- * Sends one instance to the destination. Returns undefined when the destination accepts this class in no transfer syntax in which it can be
- * sent, or accepts nothing more.
- */
+/** Sends one instance to the destination. Returns undefined when the destination does not take it. */
 async function sendTo(association: RequestedAssociation, instance: OutgoingInstance, { request }: Inquiry): Promise<number | undefined> {
-	const { sopClassUid, sopInstanceUid, transferSyntaxUid } = instance;
-	const context = contextFor(
-		transferSyntaxUid,
-		association.contexts.filter(({ abstractSyntax, scu }) => abstractSyntax === sopClassUid && scu),
-	);
-	if (context === undefined || !association.usable) return undefined;
 	const moveOriginator = { aeTitle: request.callingAe, messageId: request.command.messageId };
-	const { pieces, close } = await instance.open(context.transferSyntax);
-	try {
-		const { status } = await association.send(context, { operation: 'C-STORE', sopClassUid, sopInstanceUid, moveOriginator }, pieces);
-		return status;
-	} finally {
-		await close();
-	}
+	return (await sendOver(association, instance, moveOriginator))?.status;
 }
 
 async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange): Promise<Answer> {
@@ -46,11 +32,19 @@ async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange)
 	const { kinds, total } = await kindsOf(context, selection);
 	if (total === 0) return { status: statuses.success, subOperations: { completed: 0, failed: 0, warning: 0 }, level };
 	const contexts = offeredContexts(kinds);
-	const { limits, metrics, remoteTls } = context;
+	const { limits, metrics, remoteTls, targets } = context;
 	let association: RequestedAssociation;
 	try {
 		const callingAe = calledAe;
-		association = await requestAssociation(target, { callingAe, contexts, tls: remoteTls, limits, metrics, signal: exchange.ended });
+		association = await requestAssociation(target, {
+			callingAe,
+			contexts,
+			tls: remoteTls,
+			targets,
+			limits,
+			metrics,
+			signal: exchange.ended,
+		});
 	} catch (error) {
 		if (!(error instanceof AssociationError)) throw error;
 		context.log.warn({ err: error, site: grant.siteSlug, destination: target.title }, 'a C-MOVE destination cannot be reached');

@@ -34,6 +34,7 @@ export const rejections = {
 	version: { result: 1, source: 2, reason: 2, means: 'protocol-version-not-supported' },
 	unavailable: { result: 2, source: 3, reason: 1, means: 'temporary-congestion' },
 	limit: { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded' },
+	'client-limit': { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded by the client' },
 	'site-limit': { result: 2, source: 3, reason: 2, means: 'local-limit-exceeded by the site' },
 } as const;
 

@@ -30,6 +30,8 @@ export interface Inquiry {
 export interface Answer extends DimseResponse {
 	level?: QueryLevel;
 	matches?: number;
+	/** The studies that were found or sent, for the audit trail. */
+	studies?: ReadonlySet<string>;
 }
 
 export type Perform = (inquiry: Inquiry, exchange: Exchange) => Promise<Answer>;
@@ -93,7 +95,7 @@ function begin(context: DimseContext, operation: Operation, perform: Perform): B
 			return attempt(context, operation, grant.siteSlug, () => perform({ request, model, identifier: read }, exchange));
 		};
 		return new IdentifierReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (read, exchange) => {
-			const { level, matches, ...response } = await answerOf(read, exchange);
+			const { level, matches, studies = [], ...response } = await answerOf(read, exchange);
 			const { completed, failed } = response.subOperations ?? {};
 			context.auditQuery({
 				operation,
@@ -103,6 +105,8 @@ function begin(context: DimseContext, operation: Operation, perform: Perform): B
 				address,
 				model,
 				level,
+				studies,
+				settings: grant.settings,
 				status: response.status,
 				...(matches === undefined ? {} : { matches }),
 				...(completed === undefined || failed === undefined ? {} : { completed, failed }),

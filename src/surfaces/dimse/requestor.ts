@@ -1,6 +1,8 @@
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { RemoteAe } from '#access/directory.ts';
+import { checkLiteral, ForbiddenTarget, permittedLookup } from '#core/permitted-lookup.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import type { ProposedRole } from './associate-request.ts';
 import { AssociationError } from './association-error.ts';
 import type { DimseLimits } from './limits.ts';
@@ -16,18 +18,24 @@ export interface AssociationOptions {
 	/** Roles for SOP classes of which this side is not, or not only, the SCU. */
 	roles?: readonly ProposedRole[];
 	tls?: RequestorTls | undefined;
+	/** Which addresses may be called. */
+	targets: TargetPolicy;
 	limits: DimseLimits;
 	metrics: DimseMetrics;
 	/** Cancels the association in any state. */
 	signal?: AbortSignal | undefined;
 }
 
-function open({ host, port, tls }: RemoteAe, own: RequestorTls | undefined): { socket: Socket; ready: 'connect' | 'secureConnect' } {
-	if (!tls) return { socket: connectTcp({ host, port, noDelay: true }), ready: 'connect' };
+function open(
+	{ host, port, tls }: RemoteAe,
+	{ tls: own, targets }: AssociationOptions,
+): { socket: Socket; ready: 'connect' | 'secureConnect' } {
+	const lookup = permittedLookup(targets);
+	if (!tls) return { socket: connectTcp({ host, port, lookup, noDelay: true }), ready: 'connect' };
 	const name = isIP(host) === 0 ? { servername: host } : {};
 	const shown = own?.cert && own.key ? { cert: own.cert, key: own.key } : {};
 	const believed = own?.authorities ? { ca: own.authorities } : {};
-	return { socket: connectTls({ host, port, minVersion: 'TLSv1.2', ...name, ...shown, ...believed }), ready: 'secureConnect' };
+	return { socket: connectTls({ host, port, lookup, minVersion: 'TLSv1.2', ...name, ...shown, ...believed }), ready: 'secureConnect' };
 }
 
 /**
@@ -40,6 +48,7 @@ export async function requestAssociation(target: RemoteAe, options: AssociationO
 		throw new RangeError(`${contexts.length} presentation contexts; 1 to 128 can be proposed`);
 	try {
 		if (signal?.aborted) throw new AssociationError('cancelled', `the association to ${target.title} was given up`);
+		refuseForbidden(target, options.targets);
 		const proposal = {
 			calledAe: target.title,
 			callingAe,
@@ -47,12 +56,22 @@ export async function requestAssociation(target: RemoteAe, options: AssociationO
 			roles,
 			pduBytesMax: limits.dimsePduBytesMax,
 		};
-		const association = new OutgoingAssociation(open(target, options.tls), proposal, { limits, metrics, signal });
+		const association = new OutgoingAssociation(open(target, options), proposal, { limits, metrics, signal });
 		await association.established;
 		metrics.dimseAssociationsRequested.inc({ result: 'accepted' });
 		return association;
 	} catch (error) {
 		if (error instanceof AssociationError) metrics.dimseAssociationsRequested.inc({ result: error.failure });
 		throw error;
+	}
+}
+
+/** @throws AssociationError for the text of an address that the policy does not permit */
+function refuseForbidden({ title, host }: RemoteAe, targets: TargetPolicy): void {
+	try {
+		checkLiteral(targets, host);
+	} catch (error) {
+		if (!(error instanceof ForbiddenTarget)) throw error;
+		throw new AssociationError('unreachable', `${title} cannot be reached: ${error.code}`, { cause: error });
 	}
 }

@@ -1,12 +1,12 @@
 import { writeDataSet } from '#dicom/data-set-writer.ts';
 import { selectionOf } from '#dicom/query/information-model.ts';
 import { uniqueKeyClauses } from '#dicom/query/plan.ts';
-import { checkConversion, converted } from '#imaging/conversion.ts';
 import type { ImagingClause, QueryLevel, RetrievableInstance } from '#record/imaging-query.ts';
 import { type SubOperations, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
+import { outgoing } from './outgoing-instance.ts';
 import { type Answer, type Inquiry, isRelational } from './query-retrieve.ts';
-import type { Exchange, OpenedDataSet, OutgoingInstance } from './service.ts';
+import type { Exchange, OutgoingInstance } from './service.ts';
 
 /** The number of instances whose rows are read at a time. */
 const pageRows = 100;
@@ -25,33 +25,6 @@ export interface Selection {
 export function selected({ request, model, identifier }: Inquiry): Selection {
 	const { level, keys } = selectionOf(model, identifier, { relational: isRelational(request.extension) });
 	return { siteId: request.grant.siteId, level, clauses: uniqueKeyClauses(keys) };
-}
-
-/** Opens the data set and reads its first piece, so that an unreadable one is noticed before anything is sent. */
-async function opened(dataSet: AsyncIterable<Uint8Array>): Promise<OpenedDataSet> {
-	const iterator = dataSet[Symbol.asyncIterator]();
-	let first: IteratorResult<Uint8Array> | undefined = await iterator.next();
-	const next = () => {
-		const result = first === undefined ? iterator.next() : Promise.resolve(first);
-		first = undefined;
-		return result;
-	};
-	return {
-		pieces: { [Symbol.asyncIterator]: () => ({ next }) },
-		close: async () => {
-			await iterator.return?.();
-		},
-	};
-}
-
-function outgoing({ archive }: DimseContext, instance: RetrievableInstance): OutgoingInstance {
-	const { sopClassUid, sopInstanceUid, transferSyntaxUid, objectKey } = instance;
-	const open = async (wanted: string) => {
-		// An instance that cannot be converted is a failed sub-operation, and not the end of the association.
-		if (wanted !== transferSyntaxUid) await checkConversion(archive.readDataSet(objectKey), transferSyntaxUid, wanted);
-		return opened(converted(archive.readDataSet(objectKey), transferSyntaxUid, wanted));
-	};
-	return { sopClassUid, sopInstanceUid, transferSyntaxUid, open };
 }
 
 /** Counts sub-operations and remembers which of them failed (PS3.4 §C.4.2.1.5 to C.4.2.1.9, C.4.3.1.4 to C.4.3.1.8). */
@@ -102,11 +75,13 @@ export async function retrieve(
 	send: (instance: OutgoingInstance) => Promise<number | undefined>,
 ): Promise<Answer> {
 	const progress = new Progress(total);
+	const studies = new Set<string>();
 	let after: readonly string[] | undefined;
 	do {
 		const page = await context.archive.instances(siteId, clauses, { count: pageRows, after });
 		for (const instance of page.instances) {
-			if (exchange.cancelled) return { ...progress.answer(true, inquiry), level };
+			if (exchange.cancelled) return { ...progress.answer(true, inquiry), level, studies };
+			studies.add(instance.studyUid);
 			const outcome = outcomeOf(await sent(context, instance, send));
 			progress.add(outcome, instance.sopInstanceUid);
 			context.metrics.dimseSubOperations.inc({ operation, outcome });
@@ -114,7 +89,7 @@ export async function retrieve(
 		}
 		after = page.next;
 	} while (after !== undefined);
-	return { ...progress.answer(false, inquiry), level };
+	return { ...progress.answer(false, inquiry), level, studies };
 }
 
 /** Sends one instance. A failure to read or send it does not stop the others. */
@@ -124,7 +99,7 @@ async function sent(
 	send: (instance: OutgoingInstance) => Promise<number | undefined>,
 ): Promise<number | undefined> {
 	try {
-		return await send(outgoing(context, instance));
+		return await send(outgoing(context.archive, instance));
 	} catch (error) {
 		context.log.warn({ err: error, object: instance.objectKey }, 'an instance could not be retrieved');
 		return undefined;

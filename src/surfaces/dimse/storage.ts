@@ -78,6 +78,8 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 		return answerAtOnce({ status: statuses.invalidSopInstance });
 	}
 	if (!command.hasDataSet) return answerAtOnce({ status: statuses.cannotUnderstand, comment: 'no data set' });
+	if (settingOf(grant.settings, 'paused'))
+		return answerAtOnce({ status: statuses.outOfResources, comment: 'this sender is paused, send again later' });
 	const reception = intake.begin({
 		siteId: grant.siteId,
 		surface: 'dimse',

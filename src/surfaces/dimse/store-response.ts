@@ -1,4 +1,5 @@
-import type { IntakeResult, RefusalReason } from '#imaging/intake.ts';
+import type { RefusalReason } from '#imaging/announced-instance.ts';
+import type { IntakeResult } from '#imaging/intake.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 
 /** Statuses of C-STORE (PS3.4 §B.2.3). */

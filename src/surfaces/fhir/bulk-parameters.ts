@@ -123,7 +123,7 @@ function unspaced(value: string): string {
 function typesOf(values: readonly string[], ignored: Ignored, scopes: Scopes | undefined): ResourceType[] {
 	const served = Object.keys(resources) as ResourceType[];
 	const all = served.filter((type) => permits(scopes, type, 'r') && permits(scopes, type, 's'));
-	if (all.length === 0) throw missingScope(scopeName('*', 'r', 's'));
+	if (all.length === 0) throw missingScope(scopes, scopeName('*', 'r', 's'));
 	if (values.length === 0) return all;
 	const named = values.flatMap((value) => value.split(',')).map((type) => type.trim());
 	if (named.some((type) => definitionOf(type) === undefined))
@@ -131,7 +131,7 @@ function typesOf(values: readonly string[], ignored: Ignored, scopes: Scopes | u
 	const lacking = served.filter((type) => named.includes(type) && !all.includes(type));
 	const wanted = all.filter((type) => named.includes(type));
 	if (lacking.length > 0) {
-		const failure = missingScope(...lacking.map((type) => scopeName(type, 'r', 's')));
+		const failure = missingScope(scopes, ...lacking.map((type) => scopeName(type, 'r', 's')));
 		if (wanted.length === 0) throw failure;
 		ignored.add(failure);
 	}

@@ -39,6 +39,7 @@ export function bulkRoutes(context: BulkContext): AnyRoute[] {
 		{
 			method: 'POST',
 			pattern: '/fhir/$import',
+			keyScope: 'write',
 			streams: true,
 			bytesMax: context.limits.importBytesMax,
 			handle: (request) => receiveImport(context, request),
@@ -49,14 +50,15 @@ export function bulkRoutes(context: BulkContext): AnyRoute[] {
 
 function exportRoutes(context: BulkContext, pattern: string, of: ExportLevel['of']): AnyRoute[] {
 	const handle = (request: HttpRequest) => startExport(context, request, of);
-	return (['GET', 'POST'] as const).map((method) => ({ method, pattern, handle }));
+	return (['GET', 'POST'] as const).map((method) => ({ method, pattern, keyScope: 'read', handle }));
 }
 
 function jobRoutes(context: BulkContext, kind: Kind): AnyRoute[] {
+	const keyScope = kind === 'export' ? 'read' : 'write';
 	return [
-		{ method: 'GET', pattern: `/fhir/$${kind}-status/:job`, handle: (request) => status(context, request, kind) },
-		{ method: 'DELETE', pattern: `/fhir/$${kind}-status/:job`, handle: (request) => remove(context, request, kind) },
-		{ method: 'GET', pattern: `/fhir/$${kind}-file/:job/:file`, handle: (request) => file(context, request, kind) },
+		{ method: 'GET', pattern: `/fhir/$${kind}-status/:job`, keyScope, handle: (request) => status(context, request, kind) },
+		{ method: 'DELETE', pattern: `/fhir/$${kind}-status/:job`, keyScope, handle: (request) => remove(context, request, kind) },
+		{ method: 'GET', pattern: `/fhir/$${kind}-file/:job/:file`, keyScope, handle: (request) => file(context, request, kind) },
 	];
 }
 

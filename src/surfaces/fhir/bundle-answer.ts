@@ -44,6 +44,7 @@ async function readEntry(request: HttpRequest, { url, ifNoneMatch, ifModifiedSin
 			path: match.path,
 			query,
 			params: match.params,
+			keyScope: match.route.keyScope,
 			header: (name) => (keptHeaders.has(name) ? request.header(name) : conditions.get(name)),
 		});
 		return entryOf(answer);

@@ -27,7 +27,7 @@ export interface FhirContext {
 	gateway: SiteGateway;
 	libraries: SiteLibraries;
 	clock: Clock;
-	audit: Pick<Audit, 'recordOf'>;
+	audit: Pick<Audit, 'recordAccess'>;
 	cursors: Cursors;
 	longSearches: LongSearches;
 	limits: FhirLimits & HttpLimits & DeliveryLimits & BulkLimits;

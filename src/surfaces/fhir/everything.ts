@@ -95,7 +95,7 @@ function refuseBeyond(scopes: Scopes | undefined, types: readonly ResourceDefini
 	const lacking = types
 		.filter(({ type }) => !permits(scopes, type, 's') && partsOf(scopes, type, 's').length === 0)
 		.map(({ type }) => scopeName(type, 's'));
-	if (lacking.length > 0) throw missingScope(...lacking);
+	if (lacking.length > 0) throw missingScope(scopes, ...lacking);
 }
 
 /** The place of a type in the compartment, which stays the same while a client turns the pages. */

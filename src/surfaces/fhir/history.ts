@@ -8,6 +8,7 @@ import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
 import { pageParameters } from './page-parameters.ts';
+import { refuseRemoved } from './read.ts';
 import { type OnSystem, searchedTypes } from './system.ts';
 
 /** Answers the history of one resource (https://hl7.org/fhir/R4/http.html#history). */
@@ -15,7 +16,10 @@ export async function historyOfInstance(on: Interacting): Promise<HttpAnswer> {
 	const { context, grant, definition, request } = on;
 	const id = request.params['id'] ?? '';
 	const current = await context.reads.read(grant.siteId, definition.table.table, id);
-	if (current === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
+	if (current === undefined) {
+		await refuseRemoved(on, id);
+		throw new Failure('not-found', `there is no ${definition.type} with this id`);
+	}
 	return answer(on, `${definition.type}/${id}`, rowIdOf(id));
 }
 

@@ -27,10 +27,12 @@ export async function match({ context, request, grant, definition, mediaType, ba
 	const compared = [...candidates].map(([rowId, { stored, by }]) => ({ rowId, stored, by, resource: parseExact(stored.text) }));
 	const matches = gradedMatches(asked, compared);
 	const shown = matches.slice(0, asked.count);
-	context.audit.recordOf({
-		...{ siteId, actor: actorOf(grant), source: request.source },
-		...{ action: 'patient.match', subject: definition.type },
-		detail: { found: shown.length, patients: shown.map(({ rowId }) => rowId).join(' ') },
+	context.audit.recordAccess({
+		...{ siteId, actor: actorOf(grant), source: request.source, requestId: request.requestId },
+		...{ action: 'patient.match', subject: definition.type, kind: definition.type },
+		detail: { status: 200, found: shown.length },
+		patients: shown.map(({ rowId }) => rowId),
+		studies: [],
 	});
 	const body = searchset({
 		base,

@@ -76,12 +76,14 @@ export function fhirRoutes(context: FhirContext): Route[] {
 	const metadataRoute: Route = {
 		method: 'GET',
 		pattern: '/fhir/metadata',
+		isOpen: true,
 		handle: (request) => metadata(context, request),
 	};
 	const readRoutes = reads.map(
 		({ method, pattern, type, interaction, limits, carryOut }): Route => ({
 			method,
 			pattern,
+			keyScope: 'read',
 			handle: async (request) => {
 				const typed = type === undefined ? request : { ...request, params: { ...request.params, type } };
 				return carryOut(await prepare(context, typed, { interaction, limits }));
@@ -89,11 +91,12 @@ export function fhirRoutes(context: FhirContext): Route[] {
 		}),
 	);
 	const binaryRoutes = ['/fhir/Binary/:id', '/fhir/Binary/:id/_history/:version'].map(
-		(pattern): Route => ({ method: 'GET', pattern, handle: (request) => binary(context, request) }),
+		(pattern): Route => ({ method: 'GET', pattern, keyScope: 'read', handle: (request) => binary(context, request) }),
 	);
 	const smartRoute: Route = {
 		method: 'GET',
 		pattern: '/fhir/.well-known/smart-configuration',
+		isOpen: true,
 		handle: (request) => smartConfiguration(context, request),
 	};
 	const terminology = terminologyRoutes(context);

@@ -5,6 +5,7 @@ import { warning } from '#fhir/operation-outcome.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { countResources, type FoundPage, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
+import { searchTrail } from './audit-events.ts';
 import type { Interacting } from './context.ts';
 import { formOf } from './form.ts';
 import { entriesOf, roundsMax } from './included.ts';
@@ -13,13 +14,20 @@ import { searchOptions } from './search-options.ts';
 
 /** https://hl7.org/fhir/R4/http.html#search, by GET. */
 export function searchType(on: Interacting): Promise<HttpAnswer> {
-	return search(on, on.request.query);
+	return searchWithTrail(on, on.request.query);
+}
+
+/** The events of the audit trail come before the AuditEvents that clients have written. */
+async function searchWithTrail(on: Interacting, query: string): Promise<HttpAnswer> {
+	if (on.definition.type !== 'AuditEvent') return search(on, query);
+	const trail = await searchTrail(on, query);
+	return trail.answer ?? search(on, trail.query);
 }
 
 /** Searches by POST. Parameters in the URL and in the form are equivalent. The links of the answer work with GET. */
 export async function searchByForm(on: Interacting): Promise<HttpAnswer> {
 	const parts = [on.request.query, formOf(on.request)].filter((part) => part !== '');
-	return search(on, parts.join('&'));
+	return searchWithTrail(on, parts.join('&'));
 }
 
 /** https://hl7.org/fhir/R4/http.html#vsearch: a search in the compartment of a patient or visit, by GET. */

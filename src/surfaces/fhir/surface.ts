@@ -5,13 +5,16 @@ import { LongSearchTable } from '#storage/long-searches.ts';
 import { ResourceReads } from '#storage/resource-reads.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { readCursorKey } from '#storage/statements/administrative/read-access.ts';
+import { authorize } from '../http/authorize.ts';
 import { CrossOrigin } from '../http/cross-origin.ts';
+import { withKeyScopes } from '../http/documentation/key-scopes.ts';
 import { documentationRoutes } from '../http/documentation/routes.ts';
 import { httpOptions, listening } from '../http/listen.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { listensEverywhere } from '../http/origin.ts';
 import { createHttpServer } from '../http/server.ts';
 import type { GuestSurface, ServiceNode, Surface } from '../node.ts';
+import { recordedRoutes } from './accesses.ts';
 import { bulkRoutes } from './bulk.ts';
 import { Cursors } from './cursor.ts';
 import { LongSearches } from './long-searches.ts';
@@ -41,13 +44,11 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 	const paging = { cursors, longSearches };
 	const fhir = { directory, tokens, libraries, ...paging, reader, reads, gateway, clock, audit, limits, metrics, version, publicMetadata };
 	const parts = guests.map(({ openApi }) => openApi);
-	const ofFhir = [...fhirRoutes(fhir), ...bulkRoutes({ ...fhir, bulk })];
-	const routes = [
-		...ofFhir,
-		...unknownOperations(fhir, ofFhir),
-		...guests.flatMap((guest) => guest.routes(node)),
-		...(config.API_DOCUMENTATION ? documentationRoutes((server) => fhirOpenApi(version, server, ...parts)) : []),
-	];
+	// Exports and imports are recorded with their jobs.
+	const ofFhir = [...recordedRoutes({ audit }, fhirRoutes(fhir)), ...bulkRoutes({ ...fhir, bulk })];
+	const served = [...ofFhir, ...unknownOperations(fhir, ofFhir), ...guests.flatMap((guest) => guest.routes(node))];
+	const openApi = (server: string) => withKeyScopes(fhirOpenApi(version, server, ...parts), served);
+	const routes = [...served, ...(config.API_DOCUMENTATION ? documentationRoutes(openApi, 'FHIR R4 at /fhir, DICOMweb at /dicomweb') : [])];
 	const renderFailure = (failure: Failure, request: Pick<HttpRequest, 'header' | 'path'>): HttpAnswer => {
 		const guest = guests.find(({ owns }) => owns(request.path));
 		return guest === undefined ? renderFhirFailure(failure, request) : guest.renderFailure(failure, request);
@@ -56,7 +57,11 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 		node,
 		'fhir',
 		host,
-		createHttpServer({ ...httpOptions(node), publicOrigin, crossOrigin, name: 'fhir', keyed: true, port, routes, renderFailure }),
+		createHttpServer({
+			...httpOptions(node),
+			...{ publicOrigin, crossOrigin, name: 'fhir', keyed: true, port, routes, renderFailure },
+			admit: (request) => authorize(fhir, request),
+		}),
 	);
 }
 

@@ -29,7 +29,7 @@ export function systemRoute(
 		const query = [request.query, method === 'POST' ? formOf(request) : ''].filter((part) => part !== '').join('&');
 		return carryOut({ context, request, grant, mediaType, base: baseOf(request), query });
 	};
-	return { method, pattern, handle };
+	return { method, pattern, keyScope: 'read', handle };
 }
 
 /**
@@ -42,6 +42,6 @@ export function searchedTypes(scopes: Scopes | undefined, named: readonly string
 		throw new Failure('invalid', '_type names a resource type that is not served', { location: { expression: '_type' } });
 	for (const type of named) requireScope(scopes, type, 's');
 	const permitted = Object.values(resources).filter(({ type }) => permits(scopes, type, 's'));
-	if (permitted.length === 0) throw missingScope(scopeName('*', 's'));
+	if (permitted.length === 0) throw missingScope(scopes, scopeName('*', 's'));
 	return named.length === 0 ? permitted : permitted.filter(({ type }) => named.includes(type));
 }

@@ -20,7 +20,9 @@ const operations: readonly { path: string; answer: Answer }[] = [
 /** Serves terminology over the value sets and code systems that ship with the product, and those that the caller's site has loaded. */
 export function terminologyRoutes(context: FhirContext): Route[] {
 	return operations.flatMap(({ path, answer }) =>
-		(['GET', 'POST'] as const).map((method): Route => ({ method, pattern: path, handle: (request) => carryOut(context, request, answer) })),
+		(['GET', 'POST'] as const).map(
+			(method): Route => ({ method, pattern: path, keyScope: 'read', handle: (request) => carryOut(context, request, answer) }),
+		),
 	);
 }
 

@@ -11,7 +11,7 @@ const places = ['/fhir', '/fhir/:type', '/fhir/:type/:id'];
 export function unknownOperations(context: AuthorizationContext, routes: readonly Pick<Route, 'method' | 'pattern'>[]): Route[] {
 	return places.flatMap((place) =>
 		(['GET', 'POST'] as const).map((method): Route => {
-			const refuse = async (request: Pick<HttpRequest, 'header' | 'caller' | 'params'>) => {
+			const refuse = async (request: Pick<HttpRequest, 'header' | 'caller' | 'keyScope' | 'params'>) => {
 				await authorize(context, request);
 				throw refusal(request.params, place, routes);
 			};

@@ -42,6 +42,8 @@ export function writeRoutes(context: FhirContext, readRoutes: readonly Route[]):
 	return writes.map(({ method, pattern, interaction }) => ({
 		method,
 		pattern,
+		// Each entry of a Bundle needs the scope of its own interaction.
+		keyScope: interaction === undefined ? undefined : 'write',
 		handle: (request: HttpRequest) => write(context, request, interaction, readRoutes),
 	}));
 }

@@ -10,8 +10,8 @@ import { hl7OpenApi } from './openapi.ts';
 /** Serves HL7 over HTTP: `POST /v2/ingest` and `POST /v3/ingest`. Rejects when the address cannot be bound. */
 export function createHl7HttpSurface(context: IngestContext, listen: IngestListenOptions): Promise<HttpServer> {
 	const routes: Route[] = [
-		{ method: 'POST', pattern: '/v2/ingest', handle: (request) => ingest(context, request) },
-		{ method: 'POST', pattern: '/v3/ingest', handle: (request) => ingestV3(context, request) },
+		{ method: 'POST', pattern: '/v2/ingest', keyScope: 'ingest', handle: (request) => ingest(context, request) },
+		{ method: 'POST', pattern: '/v3/ingest', keyScope: 'ingest', handle: (request) => ingestV3(context, request) },
 	];
 	return createIngestSurface({ name: 'hl7-http', routes, openApi: hl7OpenApi }, context, listen);
 }

@@ -16,12 +16,15 @@ export interface Surroundings {
 /**
  * Returns all headers of an answer. One that depends on a key is kept out of caches: shared caches know by themselves only that an answer to
  * Authorization is private (RFC 9111 §3.5), and the key is in X-API-Key. Vary protects callers from a cache that stores the answer in spite
- * of `no-store`.
+ * of `no-store`. No browser takes what a sender stored for a page or a script.
  */
 export function answerHeaders(own: Headers = {}, { standing, isKeyed, crossOrigin }: Surroundings): Headers {
 	if (standing === undefined && !isKeyed && crossOrigin === undefined) return own;
 	const headers: Record<string, string> = { ...standing, ...own, ...crossOrigin };
-	if (isKeyed) headers['Cache-Control'] = 'no-store';
+	if (isKeyed) {
+		headers['Cache-Control'] = 'no-store';
+		headers['X-Content-Type-Options'] = 'nosniff';
+	}
 	const vary = [own['Vary'], isKeyed ? credentials : undefined, crossOrigin?.['Vary']].filter((names) => names !== undefined);
 	if (vary.length > 0) headers['Vary'] = vary.join(', ');
 	return headers;

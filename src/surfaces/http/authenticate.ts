@@ -1,6 +1,8 @@
 import type { AccessDirectory, KeyGrant } from '#access/directory.ts';
 import type { AccessMetrics } from '#access/metrics.ts';
 import { Failure } from '#core/failure.ts';
+import { type KeyScope, missingKeyScope } from '#record/key-scopes.ts';
+import { fhirScopesOf } from '#record/scopes.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { HttpRequest } from './message.ts';
 
@@ -15,21 +17,36 @@ export const retryAfterSeconds = 5;
 /** The only way in where no access tokens are taken. */
 export const keyChallenge = 'X-API-Key';
 
-/** @throws Failure `unauthenticated`, the same for every reason; `unavailable` while keys cannot be checked */
+/**
+ * @throws Failure `unauthenticated`, the same for every reason; `insufficient-scope` if the key is limited to other scopes than that of the
+ * route; `unavailable` while keys cannot be checked
+ */
 export function authenticate(
 	{ directory, metrics }: AuthenticationContext,
-	request: Pick<HttpRequest, 'header' | 'caller'>,
+	request: Pick<HttpRequest, 'header' | 'caller' | 'keyScope'>,
 	{ diagnostics, challenge } = { diagnostics: 'a valid API key is required in the header X-API-Key', challenge: keyChallenge },
 ): KeyGrant {
-	const grant = directory.grantOfKey(request.header('x-api-key'));
+	const grant = directory.grantOfKey(request.header('x-api-key'), request.caller.grant);
 	if (grant === 'unavailable') throw new Failure('unavailable', 'API keys cannot be checked at the moment', { retryAfterSeconds });
+	if (grant?.keyScopes !== undefined) return limited(metrics, letIn(request, grant), request.keyScope);
 	if (grant) return letIn(request, grant);
 	metrics.accessRefusals.inc({ protocol: 'http', reason: 'key' });
 	throw new Failure('unauthenticated', diagnostics, { challenge });
 }
 
+/** What a route of FHIR needs beside its scope is found in the scopes of the grant. */
+function limited(metrics: AuthenticationContext['metrics'], grant: KeyGrant, needed: KeyScope | undefined): KeyGrant {
+	const { keyScopes = [] } = grant;
+	if (needed !== undefined && !keyScopes.includes(needed)) {
+		metrics.accessRefusals.inc({ protocol: 'http', reason: 'scope' });
+		throw missingKeyScope(needed);
+	}
+	return needed === 'imaging' || needed === 'ingest' ? grant : { ...grant, scopes: fhirScopesOf(keyScopes) };
+}
+
 /** Tells the server who calls, however that was found out. */
 export function letIn({ caller }: Pick<HttpRequest, 'caller'>, grant: KeyGrant): KeyGrant {
+	caller.grant = grant;
 	caller.origins = settingOf(grant.settings, 'cors_origins');
 	return grant;
 }

@@ -15,15 +15,28 @@ const challenge = `${keyChallenge}, Bearer`;
  * Identifies a caller by an API key or, where a site takes them, by an access token (RFC 6750 §2.1).
  * @throws Failure `unauthenticated`, the same for every reason; `invalid` when both are given; `unavailable` while they cannot be checked
  */
-export function authorize(context: AuthorizationContext, request: Pick<HttpRequest, 'header' | 'caller'>): KeyGrant | Promise<KeyGrant> {
+export function authorize(
+	context: AuthorizationContext,
+	request: Pick<HttpRequest, 'header' | 'caller' | 'keyScope'>,
+): KeyGrant | Promise<KeyGrant> {
 	if (!context.tokens.areTaken) return authenticate(context, request);
 	const authorization = request.header('authorization');
 	if (authorization === undefined) return authenticate(context, request, { diagnostics, challenge });
-	if (request.header('x-api-key') !== undefined)
-		throw new Failure('invalid', 'a request has either the header X-API-Key or the header Authorization');
-	const [, token] = /^bearer +(\S+) *$/i.exec(authorization) ?? [];
+	refuseKeyBeside(request);
+	const token = bearerOf(authorization);
 	const grant = token === undefined ? undefined : context.tokens.grantOf(token);
 	return grant instanceof Promise ? grant.then((found) => granted(context, request, found)) : granted(context, request, grant);
+}
+
+/** Returns the token that the header Authorization has (RFC 6750 §2.1). */
+export function bearerOf(authorization: string): string | undefined {
+	return /^bearer +(\S+) *$/i.exec(authorization)?.[1];
+}
+
+/** @throws Failure `invalid` when a request with the header Authorization has an API key, too */
+export function refuseKeyBeside(request: Pick<HttpRequest, 'header'>): void {
+	if (request.header('x-api-key') !== undefined)
+		throw new Failure('invalid', 'a request has either the header X-API-Key or the header Authorization');
 }
 
 function granted({ metrics }: AuthorizationContext, request: Pick<HttpRequest, 'caller'>, grant: TokenGrant): KeyGrant {
@@ -34,7 +47,10 @@ function granted({ metrics }: AuthorizationContext, request: Pick<HttpRequest, '
 }
 
 /** The challenge of an answer 401 or 403 (RFC 6750 §3). Every wrong token gets the same one. A caller without a token is told the ways in. */
-export function challengeOf({ code, challenge: waysIn = keyChallenge, scope = '' }: Failure): Record<string, string> {
+export function challengeOf({ code, challenge: waysIn = keyChallenge, scope }: Failure): Record<string, string> {
 	if (code === 'unauthenticated') return { 'WWW-Authenticate': waysIn };
-	return code === 'insufficient-scope' ? { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` } : {};
+	// A key that lacks a scope has no challenge to answer.
+	return code === 'insufficient-scope' && scope !== undefined
+		? { 'WWW-Authenticate': `Bearer error="insufficient_scope", scope="${scope}"` }
+		: {};
 }

@@ -2,6 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { BodyPace } from './body-pace.ts';
 import { Discard, type Remainder } from './discard.ts';
 import type { HttpResponse } from './load.ts';
+import type { Stay } from './room.ts';
 
 /** A sender of a body that sends less than this within HTTP_BODY_STALL_MS_MAX is answered 408. */
 const paceBytes = 65_536;
@@ -15,15 +16,16 @@ export interface BodyBounds {
 	isChunked: boolean;
 	/** How much of a refused body is read, so that its sender gets the answer. */
 	discardBytesMax: number;
-	/** Counts bytes against the total that all bodies may hold. Returns false when that is reached. */
-	take(bytes: number): boolean;
-	give(bytes: number): void;
+	/** Counts the bytes that wait. */
+	stay: Pick<Stay, 'take' | 'give'>;
 }
 
 /** A body while it is being collected. */
 export interface Collecting {
 	/** Ends the collecting, because the sender has gone. */
 	abort(): void;
+	/** Drops what came and what is to come, unless the body is whole already. */
+	refuse(failure: Failure): void;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface Collecting {
  */
 export function collectBody(
 	response: HttpResponse,
-	{ bytesMax, stallMsMax, isChunked, discardBytesMax, take, give }: BodyBounds,
+	{ bytesMax, stallMsMax, isChunked, discardBytesMax, stay }: BodyBounds,
 	done: (body: Uint8Array | Failure, rest: Remainder) => void,
 ): Collecting {
 	let chunks: Buffer[] = [];
@@ -48,7 +50,7 @@ export function collectBody(
 	const refuse = (failure: Failure, isLast: boolean) => {
 		if (isLast) return end(failure, 'sent');
 		pace?.end();
-		give(length);
+		stay.give(length);
 		chunks = [];
 		discard = new Discard(response, discardBytesMax, (rest) => end(failure, rest));
 	};
@@ -60,7 +62,8 @@ export function collectBody(
 		if (isOver) return;
 		if (discard) return discard.receive(chunk.byteLength, isLast);
 		if (length + chunk.byteLength > bytesMax) return refuse(tooLarge(bytesMax), isLast);
-		if (!take(chunk.byteLength)) return refuse(tooMuch(), isLast);
+		const excess = stay.take(chunk.byteLength);
+		if (excess) return refuse(excess, isLast);
 		length += chunk.byteLength;
 		const copy = Buffer.allocUnsafe(chunk.byteLength);
 		copy.set(new Uint8Array(chunk));
@@ -74,6 +77,9 @@ export function collectBody(
 			isOver = true;
 			pace?.end();
 			discard?.abort();
+		},
+		refuse: (failure) => {
+			if (!isOver && !discard) refuse(failure, false);
 		},
 	};
 }
@@ -151,10 +157,11 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 			return;
 		}
 		if (this.#fault) return;
-		const { bytesMax, take } = this.#bounds;
+		const { bytesMax, stay } = this.#bounds;
 		this.#length += chunk.byteLength;
-		if (this.#length > bytesMax || !take(chunk.byteLength)) {
-			this.#end(this.#length > bytesMax ? tooLarge(bytesMax) : tooMuch());
+		const excess = this.#length > bytesMax ? tooLarge(bytesMax) : stay.take(chunk.byteLength);
+		if (excess) {
+			this.#end(excess);
 			return;
 		}
 		this.#heldBytes += chunk.byteLength;
@@ -176,7 +183,7 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 	}
 
 	#handOver(chunk: Uint8Array): void {
-		this.#bounds.give(chunk.length);
+		this.#bounds.stay.give(chunk.length);
 		this.#heldBytes -= chunk.length;
 		if (!this.#isPaused || this.#heldBytes >= heldBytesMax) return;
 		this.#isPaused = false;
@@ -187,15 +194,11 @@ export class StreamedBody implements AsyncIterable<Uint8Array> {
 	#end(fault: Failure): void {
 		this.#fault ??= fault;
 		this.#pace?.end();
-		this.#bounds.give(this.#heldBytes);
+		this.#bounds.stay.give(this.#heldBytes);
 		this.#heldBytes = 0;
 		this.#chunks = [];
 		this.#wake?.();
 	}
-}
-
-export function tooMuch(): Failure {
-	return new Failure('unavailable', 'too many requests are in progress', { retryAfterSeconds: 1 });
 }
 
 export function tooLarge(bytesMax: number): Failure {

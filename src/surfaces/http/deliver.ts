@@ -1,7 +1,9 @@
 import { Failure } from '#core/failure.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import { senderOf } from '#site/mailbox.ts';
 
 /** Advice to a client. A sender that comes earlier is not refused for it. */
 const retryAfterSeconds = 5;
@@ -16,8 +18,9 @@ export interface DeliveryContext {
  * @throws Failure `unavailable` with Retry-After; the delivery may then still take effect
  */
 export async function deliverSoon<Sent extends Delivery>({ gateway, limits }: DeliveryContext, delivery: Sent): Promise<ReplyTo<Sent>> {
+	refusePaused(delivery);
 	if (!gateway.available()) throw unavailable('the service cannot store messages at the moment');
-	if (!gateway.hasRoom(delivery.siteId, delivery.bytes.length))
+	if (!gateway.hasRoom(delivery.siteId, senderOf(delivery), delivery.bytes.length))
 		throw unavailable('too many messages of this site are waiting to be stored');
 	let timer: NodeJS.Timeout | undefined;
 	const patience = new Promise<never>((_, reject) => {
@@ -34,6 +37,18 @@ export async function deliverSoon<Sent extends Delivery>({ gateway, limits }: De
 	} finally {
 		clearTimeout(timer);
 	}
+}
+
+/** A client or key that is paused for long is not asked to come every few seconds. */
+const pausedRetrySeconds = 30;
+
+/**
+ * Nothing of a paused sender is taken. A replay is what people do with a message that was taken before.
+ * @throws Failure `unavailable` with Retry-After
+ */
+export function refusePaused({ settings, surface }: { settings: Settings; surface?: Delivery['surface'] }): void {
+	if (surface === 'replay' || surface === 'administration' || !settingOf(settings, 'paused')) return;
+	throw new Failure('unavailable', 'this sender is paused; send it again later', { retryAfterSeconds: pausedRetrySeconds });
 }
 
 function unavailable(diagnostics: string, cause?: unknown): Failure {

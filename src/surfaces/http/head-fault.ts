@@ -16,19 +16,21 @@ export function framingFault(headers: Headers): Failure | undefined {
 	return undefined;
 }
 
-/** The headers by which callers say who they are, with their names as the standards write them. */
-const credentials = [
-	['x-api-key', 'X-API-Key'],
-	['authorization', 'Authorization'],
-] as const;
+/** The headers by which callers say who they are. */
+const credentials = ['x-api-key', 'authorization'];
 
-/** Returns the reason why it is open who calls. A cache, a proxy and this service could each take another of two keys. */
-export function credentialFault(headers: Headers): Failure | undefined {
-	for (const [name, written] of credentials) {
-		let given = 0;
-		for (const [other] of headers) if (other === name && ++given > 1) return new Failure('invalid', `${written} is given more than once`);
+/**
+ * Returns the headers by name. Of one that is repeated the last counts, but two credentials become one text, which is no key and no token
+ * (RFC 9110 §5.3): a cache, a proxy and this service could each take another of the two.
+ */
+export function headersByName(headers: Headers): Map<string, string> {
+	const byName = new Map(headers);
+	if (byName.size === headers.length) return byName;
+	for (const credential of credentials) {
+		const given = headers.filter(([name]) => name === credential);
+		if (given.length > 1) byName.set(credential, given.map(([, value]) => value).join(', '));
 	}
-	return undefined;
+	return byName;
 }
 
 /** Returns the number of bytes of a request line and its headers as RFC 9112 §3 writes them. */

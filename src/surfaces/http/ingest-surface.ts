@@ -8,6 +8,7 @@ import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { ServiceNode } from '../node.ts';
 import { authenticate, keyChallenge } from './authenticate.ts';
+import { withKeyScopes } from './documentation/key-scopes.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { renderJsonFailure } from './json-answer.ts';
 import type { HttpLimits } from './limits.ts';
@@ -26,7 +27,10 @@ export interface IngestContext {
 	clock: Clock;
 }
 
-export type IngestListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin'> & {
+export type IngestListenOptions = Pick<
+	HttpServerOptions,
+	'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin' | 'refused'
+> & {
 	/** True when the API reference is served. */
 	documented: boolean;
 	version: string;
@@ -39,14 +43,16 @@ interface IngestSurface extends Pick<HttpServerOptions, 'name' | 'routes'> {
 /** Opens an origin of routes that take messages, with its API reference. Rejects when the address cannot be bound. */
 export function createIngestSurface(
 	{ name, routes, openApi }: IngestSurface,
-	{ limits, metrics, log }: IngestContext,
+	context: IngestContext,
 	{ documented, version, ...server }: IngestListenOptions,
 ): Promise<HttpServer> {
-	const reference = documented ? documentationRoutes((origin) => openApi(version, origin)) : [];
+	const { limits, metrics, log } = context;
+	const reference = documented ? documentationRoutes((origin) => withKeyScopes(openApi(version, origin), routes), welcomeOf(routes)) : [];
 	return createHttpServer({
 		...server,
 		name,
 		keyed: true,
+		admit: (request) => senderOf(context, request),
 		limits,
 		metrics,
 		log,
@@ -61,15 +67,15 @@ export function ingestOn(
 	port: number,
 ): [context: IngestContext & Pick<ServiceNode, 'metrics'>, listen: IngestListenOptions] {
 	const { config, directory, gateway, metrics, log, clock, version } = node;
-	const { host, sharesPort, tls, trustedProxies, publicOrigin } = httpOptions(node);
+	const { host, sharesPort, tls, trustedProxies, publicOrigin, refused } = httpOptions(node);
 	return [
 		{ directory, gateway, limits: config.limits, metrics, log, clock },
-		{ host, port, sharesPort, tls, trustedProxies, publicOrigin, documented: config.API_DOCUMENTATION, version },
+		{ host, port, sharesPort, tls, trustedProxies, publicOrigin, refused, documented: config.API_DOCUMENTATION, version },
 	];
 }
 
 /** @throws Failure `unauthenticated` */
-export function senderOf(context: IngestContext, request: HttpRequest): KeyGrant {
+export function senderOf(context: IngestContext, request: Pick<HttpRequest, 'header' | 'caller'>): KeyGrant {
 	return authenticate(context, request, { diagnostics: 'a valid X-API-Key header is required', challenge: keyChallenge });
 }
 
@@ -77,4 +83,9 @@ export function senderOf(context: IngestContext, request: HttpRequest): KeyGrant
 export function postedBy({ siteId, keyId, settings }: KeyGrant, { clock }: IngestContext, bytes: Uint8Array) {
 	const receivedAtMs = clock.nowMs();
 	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, settings, bytes };
+}
+
+/** Tells people who open the origin in a browser what it takes. */
+function welcomeOf(routes: IngestSurface['routes']): string {
+	return routes.map(({ method, pattern }) => `${method} ${pattern}`).join(', ');
 }

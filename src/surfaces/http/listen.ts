@@ -1,12 +1,13 @@
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { ServiceNode } from '../node.ts';
 import type { PublicOrigin } from './origin.ts';
+import { noteRefusedCredential } from './refused-credential.ts';
 import type { HttpServer, HttpServerOptions } from './server.ts';
 
 /** Returns the options that all HTTP surfaces of the node share. */
-export function httpOptions({ config, metrics, log, place }: ServiceNode): Pick<
+export function httpOptions({ config, metrics, log, place, refusals }: ServiceNode): Pick<
 	HttpServerOptions,
-	'host' | 'sharesPort' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log'
+	'host' | 'sharesPort' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log' | 'refused'
 > & {
 	publicOrigin: PublicOrigin;
 } {
@@ -19,8 +20,14 @@ export function httpOptions({ config, metrics, log, place }: ServiceNode): Pick<
 		limits,
 	} = config;
 	const tls = certFile && keyFile ? { certFile, keyFile } : undefined;
-	return { host, sharesPort: place.count > 1, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log };
+	const refused: HttpServerOptions['refused'] = (request) => noteRefusedCredential(refusals, request);
+	// A port with TLS is opened beside itself when its certificate is renewed.
+	const sharesPort = place.count > 1 || (tls !== undefined && renewsPorts);
+	return { host, sharesPort, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log, refused };
 }
+
+/** Elsewhere sockets do not share a port as on Linux. */
+const renewsPorts = process.platform === 'linux';
 
 /** Registers the end of the server with the node and returns the address at which it listens. */
 export async function listening(
@@ -30,6 +37,7 @@ export async function listening(
 	opening: Promise<HttpServer>,
 ): Promise<Record<string, SurfaceAddress>> {
 	const server = await opening;
+	if (server.tls) node.certificates.onRenewal(() => void server.renew());
 	node.onClose(() => server.close(node.config.limits.drainMsMax));
 	return { [name]: { host, port: server.port, tls: server.tls } };
 }

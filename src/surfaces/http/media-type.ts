@@ -35,6 +35,16 @@ export function acceptedRanges(header: string): AcceptedRange[] {
 	return ranges;
 }
 
+/**
+ * Returns the media ranges that the caller accepts: the query parameter `accept` if given (PS3.18 §8.3.3.1), else the header Accept.
+ * Without either everything is accepted.
+ */
+export function rangesOf(request: Pick<HttpRequest, 'header' | 'query'>): AcceptedRange[] {
+	// An unescaped `+` in a media type arrives as a space.
+	const parameter = new URLSearchParams(request.query).get('accept')?.replace(/(?<=\w) (?=\w)/g, '+');
+	return acceptedRanges(parameter || request.header('accept') || '*/*');
+}
+
 /** Returns the accepted ranges, the best first; equal ones keep their order. */
 export function byWeight(ranges: readonly AcceptedRange[]): AcceptedRange[] {
 	return ranges.filter(({ weight }) => weight > 0).sort((left, right) => right.weight - left.weight);
@@ -72,8 +82,8 @@ export function weightOf(ranges: readonly AcceptedRange[], name: string): number
  * Returns the offered media type with the greatest weight. Ties are decided by the order of the ranges, then by that of the offers.
  * @param offers the best first
  */
-export function preferredType(ranges: readonly AcceptedRange[], offers: readonly string[]): string | undefined {
-	let best: { name: string; weight: number; position: number } | undefined;
+export function preferredType<Type extends string>(ranges: readonly AcceptedRange[], offers: readonly Type[]): Type | undefined {
+	let best: { name: Type; weight: number; position: number } | undefined;
 	for (const name of offers) {
 		const range = deciding(ranges, name);
 		if (range === undefined || range.weight === 0) continue;

@@ -1,3 +1,6 @@
+import type { KeyGrant } from '#access/directory.ts';
+import type { KeyScope } from '#record/key-scopes.ts';
+
 /** The head of a request, independent of the server library. */
 interface RequestHead {
 	readonly method: string;
@@ -18,10 +21,14 @@ interface RequestHead {
 	readonly requestId: string;
 	/** Is completed once the caller is known. */
 	readonly caller: Caller;
+	/** The scope of its route. */
+	readonly keyScope?: KeyScope | undefined;
 }
 
 /** What the server has to know of a caller who was let in. */
 export interface Caller {
+	/** What the key or token of the request grants. It is asked for again once the body is read, because access may have changed by then. */
+	grant?: KeyGrant;
 	/** The origins whose pages may read answers of the caller's site. */
 	origins?: readonly string[];
 }
@@ -49,14 +56,23 @@ export interface HttpAnswer {
 	body?: string | Uint8Array | AsyncIterable<Uint8Array>;
 }
 
+/** Tells who calls. Throws a Failure for a caller whom it does not let in, or rejects with one. */
+export type Admission = (request: Pick<HttpRequest, 'header' | 'caller' | 'source' | 'keyScope'>) => KeyGrant | Promise<KeyGrant>;
+
 interface RoutePattern {
 	method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 	/** A pattern such as `/fhir/:type/:id`; a parameter is one path segment, `:$name` one that begins with `$`. */
 	pattern: string;
 	/** True when a slash behind the path changes nothing. The handler gets the path without it. */
 	mayEndInSlash?: boolean;
+	/** The scope that an API key needs here. Without one every key may call, and what it may do depends on what it asks for. */
+	keyScope?: KeyScope | undefined;
 	/** True when the answer is the same for every caller, with a key or without one. */
 	isPublic?: boolean;
+	/** True when the handler also answers callers without a key. */
+	isOpen?: boolean;
+	/** Tells who calls, where a route lets others in than its surface does. */
+	admit?: Admission;
 }
 
 /** A route whose handler gets the whole request. */

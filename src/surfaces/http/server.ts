@@ -1,19 +1,23 @@
+import type { KeyGrant } from '#access/directory.ts';
 import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/address.ts';
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
-import { type BodyBounds, collectBody, StreamedBody, tooLarge, tooMuch } from './body.ts';
+import { type BodyBounds, collectBody, StreamedBody, tooLarge } from './body.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 import { discardBody, type Remainder } from './discard.ts';
 import { encoded } from './encoding.ts';
 import { Exchange } from './exchange.ts';
-import { credentialFault, framingFault, headBytes, headTooLarge } from './head-fault.ts';
+import { framingFault, headBytes, headersByName, headTooLarge } from './head-fault.ts';
 import type { HttpLimits } from './limits.ts';
-import { type HttpResponse, loadServer, type TemplatedApp } from './load.ts';
-import type { AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
+import { ListeningApp } from './listening-app.ts';
+import type { HttpResponse } from './load.ts';
+import type { Admission, AnyRoute, HttpAnswer, HttpRequest, Route, StreamedRequest, StreamingRoute } from './message.ts';
 import type { HttpMetrics } from './metrics.ts';
-import { type OpenPort, openPort, type WantedPort } from './open-port.ts';
+import type { WantedPort } from './open-port.ts';
 import { Origins, type PublicOrigin } from './origin.ts';
+import { remembering } from './remembering.ts';
+import { Room, type Stay } from './room.ts';
 import { type RouteMatch, Router } from './router.ts';
 
 export interface HttpServerOptions extends WantedPort {
@@ -35,6 +39,10 @@ export interface HttpServerOptions extends WantedPort {
 	headers?: Readonly<Record<string, string>>;
 	/** True when answers depend on the key of the caller, so that no cache may keep them. Those of public routes do not. */
 	keyed?: boolean;
+	/** Is asked before anything is kept for a request that is not open to everyone. */
+	admit?: Admission;
+	/** Is told of every request that is answered 401. */
+	refused?: ((request: Pick<HttpRequest, 'header' | 'source'>) => void) | undefined;
 	/** Renders a failure as this surface words it. The status follows from the failure. */
 	renderFailure(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer;
 }
@@ -42,6 +50,8 @@ export interface HttpServerOptions extends WantedPort {
 export interface HttpServer {
 	port: number;
 	tls: boolean;
+	/** Has new connections get the certificate that the files have now. */
+	renew(): Promise<void>;
 	/** Stops listening, lets the requests under way finish, then closes every connection. */
 	close(waitMs: number): Promise<void>;
 }
@@ -62,43 +72,38 @@ interface UnderWay<R extends AnyRoute = AnyRoute> {
 	head: Head;
 	route: R;
 	params: Record<string, string>;
-	/** Counts bytes of the body that wait. Returns false when all requests together hold too many already. */
-	take(bytes: number): boolean;
-	give(bytes: number): void;
-	/** Releases everything that the request holds. */
-	finish(): void;
+	stay: Stay;
+	/** The caller, while it is still being found out. */
+	admission: Promise<KeyGrant> | undefined;
 }
 
 class Server implements HttpServer {
 	readonly #options: HttpServerOptions;
 	readonly #router: Router<AnyRoute>;
-	readonly #app: TemplatedApp;
+	readonly #app: ListeningApp;
 	readonly #isTrustedProxy: (address: string) => boolean;
-	#open: OpenPort | undefined;
-	#port = 0;
+	/** Reads the address of a connection. */
+	readonly #peerOf = remembering((text) => {
+		const address = normaliseAddress(text);
+		return { address, isTrusted: this.#isTrustedProxy(address) };
+	});
 	#origins: Origins | undefined;
-	#underWay = 0;
-	/** Bytes of bodies that are being read or answered. */
-	#waitingBytes = 0;
-	#drained: (() => void) | undefined;
+	/** The time at which the log last told the cause of a failure. */
+	#toldAtMs = Number.NEGATIVE_INFINITY;
+	readonly #room: Room;
 
 	constructor(options: HttpServerOptions) {
 		this.#options = options;
 		this.#router = new Router(options.routes);
+		this.#room = new Room(options);
 		this.#isTrustedProxy = addressSet(options.trustedProxies.map((text) => parseRange(text)).filter((range) => range !== undefined));
-		const { uws } = loadServer();
-		this.#app = options.tls ? uws.SSLApp({ cert_file_name: options.tls.certFile, key_file_name: options.tls.keyFile }) : uws.App();
-		this.#app.any('/*', (response, request) => {
-			const headers: [string, string][] = [];
-			request.forEach((name, value) => {
-				headers.push([name, value]);
-			});
-			this.#accept(response, request.getCaseSensitiveMethod(), request.getUrl(), request.getQuery() ?? '', headers);
-		});
+		this.#app = new ListeningApp(options, (response, { method, path, query, headers }) =>
+			this.#accept(response, method, path, query, headers),
+		);
 	}
 
 	get port(): number {
-		return this.#port;
+		return this.#app.port;
 	}
 
 	get tls(): boolean {
@@ -107,9 +112,8 @@ class Server implements HttpServer {
 
 	async listen(): Promise<void> {
 		const { host, publicOrigin = { hosts: [] } } = this.#options;
-		this.#open = await openPort(this.#app, this.#options);
-		this.#port = this.#open.port;
-		this.#origins = new Origins(publicOrigin, { host, port: this.#port, tls: this.tls });
+		await this.#app.listen();
+		this.#origins = new Origins(publicOrigin, { host, port: this.port, tls: this.tls });
 	}
 
 	#accept(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): void {
@@ -124,10 +128,8 @@ class Server implements HttpServer {
 			return;
 		}
 		const { httpHeaderBytesMax } = this.#options.limits;
-		const isTooLarge = headBytes(method, path, query, headers) > httpHeaderBytesMax;
-		const headFault = isTooLarge ? headTooLarge(httpHeaderBytesMax) : credentialFault(headers);
-		if (headFault) {
-			this.#refuse(response, exchange, head, this.#failed(headFault, head));
+		if (headBytes(method, path, query, headers) > httpHeaderBytesMax) {
+			this.#refuse(response, exchange, head, this.#failed(headTooLarge(httpHeaderBytesMax), head));
 			return;
 		}
 		const match = this.#match(method, path);
@@ -136,10 +138,12 @@ class Server implements HttpServer {
 			return;
 		}
 		const { route, params } = match;
-		const routed = match.path === path ? head : { ...head, path: match.path };
-		const excess = this.#excess(route, head.contentLength);
-		if (excess === undefined) this.#begin(response, exchange, routed, route, params);
-		else this.#refuse(response, exchange, head, this.#failed(excess, routed), route);
+		const routed = Object.assign(match.path === path ? head : { ...head, path: match.path }, { keyScope: route.keyScope });
+		try {
+			this.#begin({ response, exchange, head: routed, route, params, ...this.#enter(route, routed) });
+		} catch (error) {
+			this.#refuse(response, exchange, routed, this.#answerTo(error, routed, route), route);
+		}
 	}
 
 	/** Answers without looking at the body. Nobody counts such a request, so it can be answered in an overload. */
@@ -167,14 +171,24 @@ class Server implements HttpServer {
 		return match.kind === 'path' && isGet && elsewhere !== undefined ? { kind: 'route', route: elsewhere, params: {}, path } : match;
 	}
 
-	/** Returns the failure when the limits do not allow a request of this length. */
-	#excess(route: AnyRoute, contentLength: number): Failure | undefined {
-		const { httpRequestsMax, httpBodyBytesMax, httpWaitingBytesMax } = this.#options.limits;
-		const bytesMax = route.streams ? route.bytesMax : httpBodyBytesMax;
-		if (contentLength > bytesMax) return tooLarge(bytesMax);
+	/**
+	 * Finds out who calls, and takes room for the request.
+	 * @throws Failure when the caller is not let in, or when the limits do not allow a request of this length
+	 */
+	#enter(route: AnyRoute, head: Head): Pick<UnderWay, 'stay' | 'admission'> {
+		const { limits } = this.#options;
+		const admit = route.admit ?? this.#options.admit;
+		const caller = route.isPublic || route.isOpen ? undefined : admit?.(head);
+		// Whoever finds out later that the caller is unknown says so; nobody else has to hear of it.
+		if (caller instanceof Promise) caller.catch(() => undefined);
+		const bytesMax = route.streams ? route.bytesMax : limits.httpBodyBytesMax;
+		if (head.contentLength > bytesMax) throw tooLarge(bytesMax);
 		// Only pieces of a streamed body wait.
-		const waitingBytes = this.#waitingBytes + (route.streams ? 0 : contentLength);
-		return this.#underWay >= httpRequestsMax || waitingBytes > httpWaitingBytesMax ? tooMuch() : undefined;
+		const bodyBytes = route.streams ? 0 : head.contentLength;
+		const [grant, admission] = caller instanceof Promise ? [undefined, caller] : [caller, undefined];
+		const stay = this.#room.enter(head.source, grant, bodyBytes);
+		if (stay instanceof Failure) throw stay;
+		return { stay, admission };
 	}
 
 	/** Answers when nothing is at the path, or not for this method. OPTIONS asks for exactly that (RFC 9110 §9.3.7). */
@@ -187,38 +201,19 @@ class Server implements HttpServer {
 		return { ...answer, headers: { ...answer.headers, Allow: match.allow } };
 	}
 
-	#begin(response: HttpResponse, exchange: Exchange, head: Head, route: AnyRoute, params: Record<string, string>): void {
-		this.#underWay++;
-		let finished = false;
-		let bytes = 0;
-		const give = (less: number) => {
-			bytes -= less;
-			this.#waitingBytes -= less;
-		};
-		const take = (more: number) => {
-			if (this.#waitingBytes + more > this.#options.limits.httpWaitingBytesMax) return false;
-			give(-more);
-			return true;
-		};
-		const finish = () => {
-			if (finished) return;
-			finished = true;
-			give(bytes);
-			this.#underWay--;
-			if (this.#underWay === 0) this.#drained?.();
-		};
-		const underWay = { response, exchange, head, params, take, give, finish };
+	#begin(underWay: UnderWay): void {
+		const { route } = underWay;
 		if (route.streams) this.#stream({ ...underWay, route });
 		else this.#collect({ ...underWay, route });
 	}
 
 	#collect(underWay: UnderWay<Route>): void {
-		const { response, exchange, head, route, params, finish } = underWay;
+		const { response, exchange, head, route, params, stay, admission } = underWay;
 		const carryOut = (body: Uint8Array) => this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
 		if (head.method === 'GET' || head.method === 'HEAD') {
 			response.onAborted(() => {
 				exchange.abort();
-				finish();
+				stay.end();
 			});
 			carryOut(noBody);
 			return;
@@ -232,20 +227,32 @@ class Server implements HttpServer {
 				);
 			else carryOut(body);
 		});
+		admission?.then(
+			(grant) => {
+				const refused = stay.known(grant, 0);
+				if (refused) collecting.refuse(refused);
+			},
+			(error: unknown) => collecting.refuse(this.#failureOf(error, head, route)),
+		);
 		response.onAborted(() => {
 			exchange.abort();
 			collecting.abort();
-			finish();
+			stay.end();
 		});
 	}
 
 	#stream(underWay: UnderWay<StreamingRoute>): void {
-		const { response, exchange, head, route, params, finish } = underWay;
+		const { response, exchange, head, route, params, stay, admission } = underWay;
+		admission?.then(
+			(grant) => stay.known(grant, 0),
+			// The handler asks again, and hears it, too.
+			() => undefined,
+		);
 		const body = new StreamedBody(response, this.#bounds(underWay, route.bytesMax));
 		response.onAborted(() => {
 			exchange.abort();
 			body.abort();
-			finish();
+			stay.end();
 		});
 		// The rest of a body that the handler did not read must not be read as a request.
 		this.#carryOut(
@@ -255,14 +262,14 @@ class Server implements HttpServer {
 		);
 	}
 
-	#bounds({ head, take, give }: UnderWay, bytesMax: number): BodyBounds {
+	#bounds({ head, stay }: UnderWay, bytesMax: number): BodyBounds {
 		const { httpBodyStallMsMax: stallMsMax, httpDiscardBytesMax: discardBytesMax } = this.#options.limits;
-		return { bytesMax, stallMsMax, discardBytesMax, isChunked: head.header('transfer-encoding') !== undefined, take, give };
+		return { bytesMax, stallMsMax, discardBytesMax, isChunked: head.header('transfer-encoding') !== undefined, stay };
 	}
 
 	/** `restOf` is called before the answer is written and tells how the body ended. */
 	#carryOut(
-		{ exchange, head, route, finish }: UnderWay,
+		{ exchange, head, route, stay }: UnderWay,
 		handle: () => HttpAnswer | Promise<HttpAnswer>,
 		restOf: () => Remainder | Promise<Remainder>,
 	): void {
@@ -276,7 +283,7 @@ class Server implements HttpServer {
 				this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
 				exchange.breakOff();
 			})
-			.finally(finish);
+			.finally(() => stay.end());
 	}
 
 	/** Is called when the answer is known, because only then it is known who the caller is. */
@@ -289,10 +296,31 @@ class Server implements HttpServer {
 		try {
 			return await handle();
 		} catch (error) {
-			if (error instanceof Failure) return this.#failed(error, head);
-			this.#options.log.error({ err: error, requestId: head.requestId, route: route.pattern }, 'request failed');
-			return this.#failed(new Failure('internal', 'the request could not be processed'), head);
+			return this.#answerTo(error, head, route);
 		}
+	}
+
+	#answerTo(error: unknown, head: Head, route: AnyRoute): HttpAnswer {
+		const failure = this.#failureOf(error, head, route);
+		if (failure.code === 'unauthenticated') this.#options.refused?.(head);
+		return this.#failed(failure, head);
+	}
+
+	#failureOf(error: unknown, head: Head, route: AnyRoute): Failure {
+		if (error instanceof Failure) {
+			this.#tellCause(error, head, route);
+			return error;
+		}
+		this.#options.log.error({ err: error, requestId: head.requestId, route: route.pattern }, 'request failed');
+		return new Failure('internal', 'the request could not be processed');
+	}
+
+	/** Logs why the service could not answer. While the database is away every request fails alike, so it is one line a second. */
+	#tellCause({ code, cause, message }: Failure, { requestId }: Head, { pattern }: AnyRoute): void {
+		const nowMs = performance.now();
+		if (cause === undefined || failureCodes[code].status < 500 || nowMs - this.#toldAtMs < 1000) return;
+		this.#toldAtMs = nowMs;
+		this.#options.log.warn({ err: cause, requestId, route: pattern }, message);
 	}
 
 	#failed(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer {
@@ -303,28 +331,18 @@ class Server implements HttpServer {
 	}
 
 	#headOf(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): Head {
-		const byName = new Map(headers);
-		const address = Buffer.from(response.getRemoteAddressAsText()).toString('latin1');
-		const behindProxy = this.#options.trustedProxies.length > 0;
-		const peer = () => normaliseAddress(address);
-		const trusted = behindProxy && this.#isTrustedProxy(peer());
-		const forwarded = () => this.#forwardedFor(headers, peer());
+		const byName = headersByName(headers);
+		const { address: peer, isTrusted } = this.#peerOf(Buffer.from(response.getRemoteAddressAsText()).toString('latin1'));
 		const given = byName.get('x-request-id');
-		const secure = this.tls || (trusted && byName.get('x-forwarded-proto') === 'https');
-		const origins = this.#origins;
+		const secure = this.tls || (isTrusted && byName.get('x-forwarded-proto') === 'https');
 		return {
 			method,
 			path,
 			query,
 			header: (name) => byName.get(name),
-			// Most requests never need their source, so it is computed on demand.
-			get source() {
-				return trusted ? forwarded() : peer();
-			},
+			source: isTrusted ? this.#forwardedFor(headers, peer) : peer,
 			secure,
-			get origin() {
-				return origins?.of({ host: byName.get('host'), secure }) ?? '';
-			},
+			origin: this.#origins?.of({ host: byName.get('host'), secure }) ?? '',
 			requestId: given !== undefined && (isUuid(given) || /^[\w.-]{1,64}$/.test(given)) ? given : newId(),
 			caller: {},
 			contentLength: Number(byName.get('content-length') ?? 0),
@@ -341,18 +359,13 @@ class Server implements HttpServer {
 		return hop !== undefined && parseAddress(hop) !== undefined ? hop : peer;
 	}
 
+	renew(): Promise<void> {
+		return this.#app.renew();
+	}
+
 	async close(waitMs: number): Promise<void> {
-		this.#open?.close();
-		this.#open = undefined;
-		if (this.#underWay > 0) {
-			await new Promise<void>((resolve) => {
-				const timer = setTimeout(resolve, waitMs);
-				this.#drained = () => {
-					clearTimeout(timer);
-					resolve();
-				};
-			});
-		}
+		this.#app.leave();
+		await this.#room.emptied(waitMs);
 		this.#app.close();
 	}
 }

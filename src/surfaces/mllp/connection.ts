@@ -41,7 +41,7 @@ export class MllpConnection {
 			send: (acks) => this.#send(acks),
 			progress: () => this.#regulate(),
 			finished: (reason) => this.#end(reason),
-			abandon: () => this.#destroy('unavailable'),
+			abandon: (reason) => this.#destroy(reason),
 		});
 		this.closed = new Promise((resolve) => {
 			socket.once('close', () => {
@@ -117,7 +117,6 @@ export class MllpConnection {
 		if (signature === 'no') return bytes;
 		this.#context.metrics.accessRefusals.inc({ protocol: 'hl7-mllp', reason: 'proxy' });
 		this.#context.audit({ address: this.#address, reason: 'proxy' });
-		this.#context.log.warn({ address: this.#address }, 'PROXY header from a peer that is no trusted proxy');
 		this.#destroy('proxy');
 		return undefined;
 	}

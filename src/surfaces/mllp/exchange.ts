@@ -7,6 +7,8 @@ import { eventOf } from '#hl7v2/events/index.ts';
 import { type MessageHead, readHead } from '#hl7v2/head.ts';
 import type { Hl7v2Delivery, Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
+import { settingOf } from '#record/settings/settings.ts';
+import { unmatchedFeed } from '#storage/feeds/counts.ts';
 import type { EndReason, MllpContext } from './context.ts';
 import type { Frame } from './frame.ts';
 
@@ -18,8 +20,8 @@ export interface ExchangeHost {
 	progress(): void;
 	/** Called when everything that can be answered is answered. Nothing more follows. */
 	finished(reason: EndReason): void;
-	/** Called when the service could not store for too long. The connection must end without an answer. */
-	abandon(): void;
+	/** Called when the service could not store for too long, or the client is paused. The connection must end without an answer. */
+	abandon(reason: EndReason): void;
 }
 
 interface Entry {
@@ -34,11 +36,16 @@ interface Entry {
 	/** The time at which the site's mailbox was first asked to take the message. */
 	triedAtMs: number | undefined;
 	state: 'waiting' | 'delivering' | 'failed' | 'answered';
+	/** Its client was paused when it was last looked at. */
+	isPaused: boolean;
 	acks: readonly Uint8Array[];
 }
 
 /** A full or missing mailbox is asked again no sooner than this, even when it reports that it has room. */
 const holdMs = 50;
+
+/** A message of a paused client is looked at again this often. */
+const pausedMs = 500;
 
 /**
  * The messages of one connection, judged, delivered and answered in the order in which they arrived.
@@ -95,6 +102,7 @@ export class Exchange {
 					receivedTick,
 					triedAtMs: undefined,
 					state: 'waiting',
+					isPaused: false,
 					acks: [],
 				});
 			}
@@ -141,17 +149,20 @@ export class Exchange {
 		const head = readHead(entry.bytes) ?? noHead;
 		const match = this.#context.directory.matchSender('hl7-mllp', this.#address, head.application, head.facility);
 		if (match.kind === 'no-address') {
-			this.#refused('address');
+			this.#context.metrics.accessRefusals.inc({ protocol: 'hl7-mllp', reason: 'address' });
 			this.#context.audit({ address: this.#address, reason: 'address' });
 			this.end('address');
 		} else if (match.kind === 'unavailable') {
 			this.#awaitDirectory(entry);
 		} else if (match.kind !== 'match') {
 			this.#refuseUnmatched(entry, head, match.kind);
+		} else if (this.#isPaused(entry, match.grant)) {
+			this.#awaitResumption(entry);
 		} else if (entry.tooLong !== undefined) {
 			const text = `the message has ${entry.tooLong} bytes; at most ${this.#context.limits.mllpFrameBytesMax} are allowed`;
 			this.#refuse(entry, head, new Failure('value-too-long', text));
 			this.#context.metrics.siteMessages.inc({ site: match.grant.siteSlug, outcome: 'refused' });
+			this.#context.feeds.refused(match.grant.siteId, match.grant.clientId, this.#context.clock.nowMs());
 		} else {
 			this.#deliver(entry, match.grant);
 		}
@@ -164,16 +175,39 @@ export class Exchange {
 		this.#hold();
 	}
 
-	#refused(reason: 'address' | 'sender' | 'tie'): void {
+	#isPaused(entry: Entry, { settings }: ClientGrant): boolean {
+		const isPaused = settingOf(settings, 'paused');
+		// The time for which it was paused is none in which the service could not store.
+		if (entry.isPaused && !isPaused) entry.triedAtMs = undefined;
+		entry.isPaused = isPaused;
+		return isPaused;
+	}
+
+	/**
+	 * Nothing more is read while the client is paused, and its message stays unanswered. After UNAVAILABLE_MS_MAX the connection ends: a sender that
+	 * has long gone must not keep one for each of its attempts.
+	 */
+	#awaitResumption(entry: Entry): void {
+		entry.triedAtMs ??= this.#context.clock.nowMs();
+		this.#startPatience();
+		this.#hold(undefined, pausedMs);
+	}
+
+	#refused(reason: 'sender' | 'tie'): void {
 		this.#context.metrics.accessRefusals.inc({ protocol: 'hl7-mllp', reason });
-		this.#context.log.warn({ address: this.#address, reason }, 'MLLP sender refused');
+		this.#context.warn({ address: this.#address, reason });
 	}
 
 	#refuseUnmatched(entry: Entry, head: MessageHead, reason: 'no-sender' | 'tie'): void {
 		this.#refused(reason === 'tie' ? 'tie' : 'sender');
 		const { id, receivedAtMs, bytes } = entry;
-		const { messageType, controlId } = head;
-		this.#context.unmatched.record({ id, receivedAtMs, surface: 'mllp', source: this.#address, reason, messageType, controlId, bytes });
+		const { messageType, controlId, application, facility } = head;
+		// If only one site has this address, its people look after such messages.
+		const { siteId } = this.#context.directory.ownerAt('hl7-mllp', this.#address);
+		const named = { sendingApplication: application, sendingFacility: facility };
+		const what = { id, receivedAtMs, reason, messageType, controlId, bytes, siteId, ...named };
+		this.#context.unmatched.record({ ...what, surface: 'mllp', source: this.#address });
+		this.#context.feeds.refused(siteId, unmatchedFeed, this.#context.clock.nowMs());
 		const text =
 			reason === 'tie'
 				? 'MSH-3 and MSH-4 match integration clients of more than one site'
@@ -198,7 +232,7 @@ export class Exchange {
 		const { gateway, clock } = this.#context;
 		entry.triedAtMs ??= clock.nowMs();
 		this.#startPatience();
-		if (!gateway.available() || !gateway.hasRoom(grant.siteId, entry.bytes.length)) {
+		if (!gateway.available() || !gateway.hasRoom(grant.siteId, grant.clientId, entry.bytes.length)) {
 			this.#hold(grant.siteId);
 			return;
 		}
@@ -259,11 +293,11 @@ export class Exchange {
 	}
 
 	/** Stops delivering for a moment, at most until the site's mailbox may have room. */
-	#hold(siteId?: string): void {
+	#hold(siteId?: string, ms = holdMs): void {
 		if (this.#held) return;
 		this.#held = true;
 		const pause = new Promise<void>((resolve) => {
-			this.#holdTimer = setTimeout(resolve, holdMs);
+			this.#holdTimer = setTimeout(resolve, ms);
 		});
 		const resume = () => {
 			if (this.#finished) return;
@@ -289,10 +323,11 @@ export class Exchange {
 	}
 
 	#checkPatience(): void {
-		const triedAtMs = this.#entries[0]?.triedAtMs;
-		if (this.#finished || triedAtMs === undefined) return;
+		const first = this.#entries[0];
+		const triedAtMs = first?.triedAtMs;
+		if (this.#finished || first === undefined || triedAtMs === undefined) return;
 		const remainingMs = triedAtMs + this.#context.limits.unavailableMsMax - this.#context.clock.nowMs();
-		if (remainingMs <= 0) this.#host.abandon();
+		if (remainingMs <= 0) this.#host.abandon(first.isPaused ? 'paused' : 'unavailable');
 		else this.#checkPatienceIn(remainingMs);
 	}
 

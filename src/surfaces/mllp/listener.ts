@@ -1,5 +1,7 @@
 import type { Socket } from 'node:net';
-import { Reception, type TcpAddress, type TcpListenOptions } from '../tcp/reception.ts';
+import { holderOf } from '#core/address.ts';
+import type { Share } from '#core/take-shares.ts';
+import { type ConnectionHolder, Reception, type TcpAddress, type TcpListenOptions } from '../tcp/reception.ts';
 import { MllpConnection } from './connection.ts';
 import type { MllpContext, RefusedConnection } from './context.ts';
 
@@ -27,7 +29,7 @@ class Connections {
 
 	constructor(context: MllpContext) {
 		this.#context = context;
-		const { directory, isTrustedProxy, limits, log, metrics, quotas } = context;
+		const { directory, isTrustedProxy, limits, log, metrics, quotas, warn } = context;
 		this.reception = new Reception({
 			protocol: 'MLLP',
 			allowHalfOpen: true,
@@ -39,8 +41,25 @@ class Connections {
 			mayConnect: (address) => directory.mayConnect('hl7-mllp', address),
 			connected: (socket, address, proxied) => this.#connect(socket, address, proxied),
 			refused: (address, reason) => this.#refused({ address, reason }),
-			turnedAway: (reason) => metrics.mllpConnectionsOpened.inc({ result: reason === 'limit' ? 'refused-limit' : reason }),
+			quotas,
+			sharesOf: (address) => this.#sharesOf(address),
+			turnedAway: (reason, address) => {
+				metrics.mllpConnectionsOpened.inc({ result: reason === 'unavailable' ? reason : `refused-${reason}` });
+				warn({ address, reason });
+			},
 		});
+	}
+
+	/** An interface engine that sends for several clients or sites counts by its address alone. */
+	#sharesOf(address: string): Share<ConnectionHolder>[] {
+		const { directory, limits } = this.#context;
+		const { clientId, siteId } = directory.ownerAt('hl7-mllp', address);
+		const share = (by: ConnectionHolder, name: string, most: number) => ({ by, name: `${connectionQuota} of ${by} ${name}`, most });
+		return [
+			share('address', holderOf(address), limits.mllpAddressConnectionsMax),
+			...(clientId === undefined ? [] : [share('client', clientId, limits.mllpClientConnectionsMax)]),
+			...(siteId === undefined ? [] : [share('site', siteId, limits.mllpSiteConnectionsMax)]),
+		];
 	}
 
 	get size(): number {

@@ -18,13 +18,25 @@ export const mllpMetricDefinitions = {
 		name: 'tributary_mllp_connections_total',
 		kind: 'counter',
 		help: 'MLLP connections by the decision at their start.',
-		labels: { result: ['accepted', 'refused-address', 'refused-limit', 'refused-proxy', 'refused-tls', 'unavailable'] },
+		labels: {
+			result: [
+				'accepted',
+				'refused-address',
+				'refused-limit',
+				'refused-address-limit',
+				'refused-client-limit',
+				'refused-site-limit',
+				'refused-proxy',
+				'refused-tls',
+				'unavailable',
+			],
+		},
 	},
 	mllpConnectionsEnded: {
 		name: 'tributary_mllp_connection_ends_total',
 		kind: 'counter',
 		help: 'Ends of accepted MLLP connections, by reason.',
-		labels: { reason: ['peer', 'idle', 'frame-timeout', 'slow-reader', 'unavailable', 'address', 'proxy', 'error', 'drained'] },
+		labels: { reason: ['peer', 'idle', 'frame-timeout', 'slow-reader', 'unavailable', 'paused', 'address', 'proxy', 'error', 'drained'] },
 	},
 	mllpFrames: {
 		name: 'tributary_mllp_frames_total',

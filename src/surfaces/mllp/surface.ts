@@ -10,7 +10,7 @@ const unmatchedCloseMs = 2000;
 export const mllpSurface: Surface = {
 	name: 'mllp',
 	open(node: ServiceNode) {
-		const { config, log, metrics, clock, directory, gateway, database, audit, quotas } = node;
+		const { config, log, metrics, clock, directory, gateway, database, refusals, quotas } = node;
 		const { limits, MLLP_PORT: port, MLLP_TLS_PORT: tlsPort } = config;
 		const unmatched = createUnmatchedLog({ connection: database.journal, limits, metrics, log });
 		node.onClose(() => unmatched.close(unmatchedCloseMs));
@@ -18,8 +18,10 @@ export const mllpSurface: Surface = {
 			directory,
 			gateway,
 			unmatched,
+			feeds: node.feeds,
 			isTrustedProxy: trustedProxies(node),
-			audit: ({ address, reason }) => audit.record({ action: 'mllp.refused', subject: reason, source: address }),
+			audit: ({ address, reason }) => refusals.note({ action: 'mllp.refused', reason, source: address }),
+			warn: ({ address, reason }) => refusals.note({ action: 'mllp.refused', reason, source: address, isAudited: false }),
 			limits,
 			quotas,
 			metrics,

@@ -10,7 +10,7 @@ import { createProcedureSteps } from './procedure-steps.ts';
 
 /** Serves reports about procedure steps over HTTP: `POST /ingest`. Rejects when the address cannot be bound. */
 export function createMppsSurface(context: MppsContext, listen: IngestListenOptions): Promise<HttpServer> {
-	const routes: Route[] = [{ method: 'POST', pattern: '/ingest', handle: (request) => ingest(context, request) }];
+	const routes: Route[] = [{ method: 'POST', pattern: '/ingest', keyScope: 'ingest', handle: (request) => ingest(context, request) }];
 	return createIngestSurface({ name: 'mpps', routes, openApi: mppsOpenApi }, context, listen);
 }
 

@@ -2,6 +2,7 @@ import { type Exposition, expositionOfNode } from '#core/exposition.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { MetricSnapshot } from '#core/metric-snapshot.ts';
+import type { ReplicaCondition } from '#storage/replica/replica-watch.ts';
 import type { HttpLimits } from '../http/limits.ts';
 import { listening } from '../http/listen.ts';
 import { acceptedRanges, preferredType } from '../http/media-type.ts';
@@ -10,16 +11,20 @@ import type { HttpMetrics } from '../http/metrics.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
 
-/** Something that must be up before the node takes traffic, with its name in the answer: `database`, `workers`, `listeners`. */
+/** Something that must be up before the node takes traffic, with its name in the answer: `database`, `workers`, `objects`, `listeners`. */
 export interface ReadinessCheck {
 	name: string;
 	up(): boolean;
+	/** Says why it is not up, where more is known than that. */
+	reason?(): string | undefined;
 }
 
 export interface OperationsContext {
 	checks: readonly ReadinessCheck[];
 	/** Returns true from the moment at which the node was asked to end. */
 	draining(): boolean;
+	/** Tells how the replica of DATABASE_READ_URL is. A node is ready without it, because the primary answers in its place. */
+	replica?(): ReplicaCondition | undefined;
 	limits: HttpLimits;
 	metrics: Exposition & HttpMetrics;
 	/** Returns the metrics of the node; undefined where this process is the whole node. */
@@ -40,11 +45,18 @@ function live(): HttpAnswer {
 	return jsonAnswer(200, { status: 'live' });
 }
 
-function ready({ checks, draining }: OperationsContext): HttpAnswer {
+function ready({ checks, draining, replica }: OperationsContext): HttpAnswer {
 	const states = checks.map(({ name, up }) => [name, up() ? 'up' : 'down'] as const);
+	const reasons = checks.flatMap(({ name, reason }) => {
+		const text = reason?.();
+		return text === undefined ? [] : [[name, text] as const];
+	});
 	const allUp = states.every(([, state]) => state === 'up');
 	const status = draining() ? 'draining' : allUp ? 'ready' : 'not ready';
-	return jsonAnswer(status === 'ready' ? 200 : 503, { status, checks: Object.fromEntries(states) });
+	const told = reasons.length === 0 ? {} : { reasons: Object.fromEntries(reasons) };
+	const beside = replica?.();
+	const ofReplica = beside === undefined ? {} : { replica: beside };
+	return jsonAnswer(status === 'ready' ? 200 : 503, { status, checks: Object.fromEntries(states), ...told, ...ofReplica });
 }
 
 const openMetrics = 'application/openmetrics-text';
@@ -86,14 +98,19 @@ export function createOperationsSurface(
 export const operationsSurface: Surface = {
 	name: 'ops',
 	async open(node) {
-		const { config, log, metrics, directory, gateway, line, place, state } = node;
+		const { config, log, metrics, directory, database, gateway, line, objectStore, place, state } = node;
 		metrics.beforeCollect(() => collect(node));
 		const checks = [
-			{ name: 'database', up: () => directory.reachable },
+			{ name: 'database', up: () => directory.answering },
+			{ name: 'reads', up: () => database.reads.isUp },
 			{ name: 'workers', up: () => gateway.available() },
+			{ name: 'objects', up: () => objectStore.trouble === undefined, reason: () => objectStore.trouble },
 			{ name: 'listeners', up: () => state.listening },
 		];
-		const context = { checks, draining: () => state.draining, limits: config.limits, metrics, ofNode: line && (() => line.metrics()), log };
+		const context = {
+			...{ checks, draining: () => state.draining, replica: () => database.reads.replica },
+			...{ limits: config.limits, metrics, ofNode: line && (() => line.metrics()), log },
+		};
 		const { OPS_HOST: host, OPS_PORT: port } = config;
 		const server = await createOperationsSurface(context, { host, port, sharesPort: place.count > 1 });
 		// A process that leaves must not answer for a node that goes on.
@@ -108,6 +125,6 @@ function collect({ metrics, gateway, directory, database }: ServiceNode): void {
 	metrics.mailboxMessages.set(waiting.messages);
 	metrics.mailboxBytes.set(waiting.bytes);
 	metrics.mailboxDeepest.set(waiting.deepest);
-	metrics.databaseUp.set(directory.reachable ? 1 : 0);
+	metrics.databaseUp.set(directory.answering ? 1 : 0);
 	metrics.readsInFlight.set(database.reads.inFlight);
 }

@@ -1,19 +1,12 @@
-import { readFileSync } from 'node:fs';
 import { addressSet, parseRange } from '#core/address.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import type { TlsIdentity } from '../../certificates.ts';
 import type { ServiceNode } from '../node.ts';
 import type { TcpListenOptions } from './reception.ts';
 
 /** Returns a function that tells whether a peer is listed in TRUSTED_PROXIES. */
 export function trustedProxies({ config }: ServiceNode): (address: string) => boolean {
 	return addressSet(config.TRUSTED_PROXIES.map((text) => parseRange(text)).filter((range) => range !== undefined));
-}
-
-/** Returns the certificate of the node and, if clients need a certificate, the authority that issues it. */
-export function tlsIdentity({ config }: ServiceNode): { cert: Buffer; key: Buffer; clientCa?: Buffer } | undefined {
-	if (!config.TLS_CERT_FILE || !config.TLS_KEY_FILE) return undefined;
-	const tls = { cert: readFileSync(config.TLS_CERT_FILE), key: readFileSync(config.TLS_KEY_FILE) };
-	return config.TLS_CLIENT_CA_FILE === undefined ? tls : { ...tls, clientCa: readFileSync(config.TLS_CLIENT_CA_FILE) };
 }
 
 interface TcpSurface {
@@ -26,13 +19,18 @@ export async function plainAndTls(
 	node: ServiceNode,
 	name: string,
 	surface: TcpSurface,
-	{ port, tlsPort }: { port: number; tlsPort: number | undefined },
+	{ port, tlsPort }: { port: number | 'off'; tlsPort: number | undefined },
 ): Promise<Record<string, SurfaceAddress>> {
 	const { HOST: host, limits } = node.config;
 	const sharesPort = node.place.count > 1;
 	node.onClose(() => surface.close(limits.drainMsMax));
-	const tls = tlsIdentity(node);
-	const addresses: Record<string, SurfaceAddress> = { [name]: await surface.listen({ host, port, sharesPort }) };
-	if (tlsPort !== undefined && tls) addresses[`${name}_tls`] = await surface.listen({ host, port: tlsPort, sharesPort, tls });
+	const { certificates } = node;
+	const { identity: tls } = certificates;
+	const onRenewal = (take: (identity: TlsIdentity) => void) =>
+		certificates.onRenewal(() => {
+			if (certificates.identity) take(certificates.identity);
+		});
+	const addresses: Record<string, SurfaceAddress> = port === 'off' ? {} : { [name]: await surface.listen({ host, port, sharesPort }) };
+	if (tlsPort !== undefined && tls) addresses[`${name}_tls`] = await surface.listen({ host, port: tlsPort, sharesPort, tls, onRenewal });
 	return addresses;
 }

@@ -1,9 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import { normaliseAddress } from '#core/address.ts';
 import type { Log } from '#core/log.ts';
+import type { Quotas } from '#core/node-line.ts';
 import { takenPort } from '#core/start-error.ts';
+import { type Share, takeShares } from '#core/take-shares.ts';
+import type { TlsIdentity } from '../../certificates.ts';
 import { awaitProxyHeader } from './proxy-header.ts';
-import { SecureSockets, type TlsIdentity } from './secure.ts';
+import { SecureSockets } from './secure.ts';
 
 export interface TcpListenOptions {
 	host: string;
@@ -12,6 +15,8 @@ export interface TcpListenOptions {
 	/** True if other processes of the node listen on the same port. */
 	sharesPort?: boolean;
 	tls?: TlsIdentity;
+	/** Registers what is done with a renewed certificate. */
+	onRenewal?(take: (identity: TlsIdentity) => void): void;
 }
 
 export interface TcpAddress {
@@ -22,6 +27,12 @@ export interface TcpAddress {
 
 /** `proxy`: a PROXY header is missing or invalid, or came from a peer that is no trusted proxy. */
 export type ConnectionRefusal = 'address' | 'proxy' | 'certificate';
+
+/** Whose share of the connections is used up. */
+export type ConnectionHolder = 'address' | 'client' | 'site';
+
+/** `limit`: all sockets together are too many. */
+export type TurnedAway = 'limit' | 'unavailable' | `${ConnectionHolder}-limit`;
 
 /** Tells what a surface does with the sockets that are accepted for it. */
 export interface ReceptionOptions {
@@ -42,12 +53,15 @@ export interface ReceptionOptions {
 	 * moment.
 	 */
 	mayConnect(address: string): boolean | 'unavailable';
+	quotas: Quotas;
+	/** Returns the shares that a connection from this address counts against. */
+	sharesOf(address: string): readonly Share<ConnectionHolder>[];
 	/** `proxied` means that the address came with a PROXY header. */
 	connected(socket: Socket, address: string, proxied: boolean): void;
 	/** The socket is closed after the call. The address is the sender's, or the peer's when the sender's is unknown. */
 	refused(address: string, reason: ConnectionRefusal): void;
-	/** The socket was closed through no fault of the peer: there is no room, or it cannot be told whether the peer may connect. */
-	turnedAway(reason: 'limit' | 'unavailable'): void;
+	/** The socket was closed because there is no room, its share is used up, or it cannot be told whether the peer may connect. */
+	turnedAway(reason: TurnedAway, address: string): void;
 }
 
 /** It finds peers that are gone; the idle limits of the protocols end those that are silent. */
@@ -66,8 +80,9 @@ export class Reception {
 	}
 
 	/** Listens on one more port. Rejects with a StartError, which has the system's code (EADDRINUSE, …). */
-	async listen({ host, port, sharesPort = false, tls }: TcpListenOptions): Promise<TcpAddress> {
+	async listen({ host, port, sharesPort = false, tls, onRenewal }: TcpListenOptions): Promise<TcpAddress> {
 		const secure = tls === undefined ? undefined : new SecureSockets(tls);
+		if (secure) onRenewal?.((identity) => secure.renew(identity));
 		const { allowHalfOpen, protocol, log } = this.#options;
 		// With Nagle's algorithm an answer would wait for the peer's delayed acknowledgement: 40 ms a message.
 		const options = { allowHalfOpen, noDelay: true, keepAlive: true, keepAliveInitialDelay: keepAliveDelayMs };
@@ -108,7 +123,7 @@ export class Reception {
 	#onRoom(socket: Socket, secure: SecureSockets | undefined, hasRoom: boolean): void {
 		const { headerMsMax, isTrustedProxy, giveRoom, turnedAway } = this.#options;
 		if (!hasRoom) {
-			turnedAway('limit');
+			turnedAway('limit', normaliseAddress(socket.remoteAddress ?? ''));
 			socket.destroy();
 			return;
 		}
@@ -129,14 +144,41 @@ export class Reception {
 	}
 
 	#admit(socket: Socket, address: string, proxied: boolean, secure: SecureSockets | undefined): void {
-		const { mayConnect, turnedAway } = this.#options;
+		const { mayConnect, turnedAway, sharesOf, quotas } = this.#options;
 		const allowed = mayConnect(address);
 		if (allowed === 'unavailable') {
-			turnedAway(allowed);
+			turnedAway(allowed, address);
 			socket.destroy();
-		} else if (!allowed) {
+			return;
+		}
+		if (!allowed) {
 			this.#refuse(socket, address, 'address');
-		} else if (secure === undefined) {
+			return;
+		}
+		const shares = sharesOf(address);
+		const settled = (full: ConnectionHolder | undefined) => {
+			if (full !== undefined) {
+				turnedAway(`${full}-limit`, address);
+				socket.destroy();
+				return;
+			}
+			const give = () => {
+				for (const { name } of shares) quotas.give(name);
+			};
+			if (socket.closed || socket.destroyed) {
+				give();
+				return;
+			}
+			socket.once('close', give);
+			this.#welcome(socket, address, proxied, secure);
+		};
+		const full = takeShares(quotas, shares);
+		if (full instanceof Promise) void full.then(settled);
+		else settled(full);
+	}
+
+	#welcome(socket: Socket, address: string, proxied: boolean, secure: SecureSockets | undefined): void {
+		if (secure === undefined) {
 			this.#connect(socket, socket, address, proxied);
 		} else {
 			const failed = () => {
@@ -152,9 +194,7 @@ export class Reception {
 	}
 
 	#refuse(socket: Socket, address: string, reason: ConnectionRefusal): void {
-		const { log, protocol, refused } = this.#options;
-		log.warn({ address, reason }, `${protocol} connection refused`);
-		refused(address, reason);
+		this.#options.refused(address, reason);
 		socket.destroy();
 	}
 }

@@ -1,13 +1,6 @@
 import type { Socket } from 'node:net';
-import { Server } from 'node:tls';
-
-export interface TlsIdentity {
-	/** PEM. */
-	cert: Buffer | string;
-	key: Buffer | string;
-	/** PEM. If it is set, clients need a certificate that this authority issued. */
-	clientCa?: Buffer | string;
-}
+import { type SecureContextOptions, Server } from 'node:tls';
+import type { TlsIdentity } from '../../certificates.ts';
 
 /** A handshake takes a few round trips. A peer that needs longer holds a connection without being known. */
 const handshakeMsMax = 10_000;
@@ -24,15 +17,20 @@ export class SecureSockets {
 	readonly #server: Server;
 	readonly #pending = new Map<string, Pending>();
 
-	constructor({ cert, key, clientCa }: TlsIdentity) {
-		const client = clientCa === undefined ? {} : { ca: clientCa, requestCert: true, rejectUnauthorized: true };
-		this.#server = new Server({ cert, key, ...client, minVersion: 'TLSv1.2', handshakeTimeout: handshakeMsMax });
+	constructor(identity: TlsIdentity) {
+		const client = identity.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: true };
+		this.#server = new Server({ ...contextOf(identity), ...client, handshakeTimeout: handshakeMsMax });
 		this.#server.on('secureConnection', (socket) => {
 			const pending = this.#pending.get(endpoint(socket));
 			this.#pending.delete(endpoint(socket));
 			if (pending === undefined) socket.destroy();
 			else pending.secured(socket);
 		});
+	}
+
+	/** Handshakes from now on have this certificate. */
+	renew(identity: TlsIdentity): void {
+		this.#server.setSecureContext(contextOf(identity));
 	}
 
 	wrap(socket: Socket, secured: (socket: Socket) => void, failed: () => void): void {
@@ -43,6 +41,11 @@ export class SecureSockets {
 		});
 		this.#server.emit('connection', socket);
 	}
+}
+
+/** TLS 1.0 and 1.1 are withdrawn (RFC 8996). */
+function contextOf({ cert, key, clientCa }: TlsIdentity): SecureContextOptions {
+	return { cert, key, ...(clientCa === undefined ? {} : { ca: clientCa }), minVersion: 'TLSv1.2' };
 }
 
 function endpoint(socket: Socket): string {

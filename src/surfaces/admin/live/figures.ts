@@ -1,17 +1,18 @@
-import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
+import { metricsOf, quantiles } from '#alerts/expression.ts';
+import { type Alert, Alerts, type KeptAlerts } from '#alerts/judged.ts';
+import { type KeptHistory, MetricHistory } from '#alerts/metric-history.ts';
+import { alertRules } from '#alerts/rules/index.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Exposition } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
+import { type LoopLagReader, loopLag } from '#core/loop-lag.ts';
 import type { MetricSnapshot } from '#core/metric-snapshot.ts';
 import type { FigureSource, NodeLine, Reading, StorageRead, StorageUsed } from '#core/node-line.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
-import { alertRules } from './alert-rules.ts';
-import { type Alert, Alerts } from './alerts.ts';
-import { metricsOf, quantiles } from './expression.ts';
-import { type KeptHistory, MetricHistory } from './metric-history.ts';
+import { StoredHour } from './last-hour.ts';
 
 /** The time between two points. */
 export const pointMs = 10_000;
@@ -48,6 +49,10 @@ interface Instant {
 export type Viewed = 'all' | readonly string[];
 
 export interface FiguresOptions {
+	/** The name of the node, as alerts tell it. */
+	node: string;
+	/** Reads the alerts that were active when the node last ended. */
+	active(): Promise<Alert[]>;
 	database: StatementRunner;
 	/** Returns the number of waiting messages by site id. */
 	waitingBySite(): ReadonlyMap<string, number>;
@@ -59,7 +64,7 @@ export interface FiguresOptions {
 interface Kept {
 	instants: readonly Instant[];
 	history: KeptHistory;
-	alerts: ReadonlyMap<string, Alert>;
+	alerts: KeptAlerts;
 }
 
 /**
@@ -69,8 +74,9 @@ interface Kept {
 export class Figures implements FigureSource {
 	readonly #options: FiguresOptions;
 	readonly #history: MetricHistory;
-	readonly #alerts = new Alerts(alertRules);
-	readonly #lag: IntervalHistogram = monitorEventLoopDelay();
+	readonly #alerts: Alerts;
+	readonly #stored: StoredHour;
+	#lag: LoopLagReader | undefined;
 	#instants: Instant[] = [];
 	readonly #listeners = new Set<() => void>();
 	/** Readings that came before the history of another process did; undefined at any other time. */
@@ -83,6 +89,8 @@ export class Figures implements FigureSource {
 
 	constructor(options: FiguresOptions) {
 		this.#options = options;
+		this.#stored = new StoredHour(options);
+		this.#alerts = new Alerts(alertRules, options.node);
 		const judged = alertRules.flatMap(({ expression }) => metricsOf(expression)).filter((metric) => metric !== eventLoopLag);
 		this.#history = new MetricHistory(options.metrics.registry, [...judged, messages, acknowledgements, associations], keptMs);
 	}
@@ -92,16 +100,19 @@ export class Figures implements FigureSource {
 	 * @param line the line to the other processes of the node, which then say when points are taken
 	 */
 	async start(line?: NodeLine): Promise<void> {
-		this.#lag.enable();
+		this.#lag = loopLag.follow();
 		if (line !== undefined) {
 			this.#early = [];
-			this.#adopt(await line.joinFigures(this));
+			const kept = await line.joinFigures(this);
+			if (kept === undefined) await this.#resume();
+			this.#adopt(kept);
 			const lastMs = this.#instants.at(-1)?.atMs ?? 0;
 			const early = this.#early.filter(({ atMs }) => atMs > lastMs);
 			this.#early = undefined;
 			for (const reading of early) await this.take(reading);
 			return;
 		}
+		await this.#resume();
 		void this.take();
 		this.#timer = setInterval(() => void this.take(), pointMs).unref();
 	}
@@ -121,13 +132,12 @@ export class Figures implements FigureSource {
 	async close(): Promise<void> {
 		clearInterval(this.#timer);
 		await this.#taking;
-		this.#lag.disable();
+		this.#lag?.end();
 	}
 
 	async measure(): Promise<Reading> {
 		const { metrics, clock, waitingBySite } = this.#options;
-		const lag = { labels: {}, value: this.#lag.percentile(99) / 1e9 };
-		this.#lag.reset();
+		const lag = { labels: {}, value: this.#lag?.read().p99 ?? 0 };
 		const held: MetricSnapshot = { name: eventLoopLag, help: '', type: 'gauge', across: 'process', values: [lag] };
 		const [atMs, waiting] = [clock.nowMs(), waitingBySite()];
 		const patience = new AbortController();
@@ -139,6 +149,16 @@ export class Figures implements FigureSource {
 
 	history(): Kept {
 		return { instants: this.#instants, history: this.#history.kept(), alerts: this.#alerts.kept() };
+	}
+
+	/** Goes on where the node was when it ended. */
+	async #resume(): Promise<void> {
+		const { active, clock, log } = this.#options;
+		try {
+			this.#alerts.resume(await active(), clock.nowMs());
+		} catch (error) {
+			log.warn({ err: error }, 'the alerts of before the start could not be read; they begin anew');
+		}
 	}
 
 	/** Goes on where another process of the node is, if there is one. */
@@ -210,7 +230,14 @@ export class Figures implements FigureSource {
 		return { points: this.#instants.map((instant) => pointOf(instant, viewed)), ...this.state(viewed) };
 	}
 
+	/** Reads what all nodes received in the last hour, for the next answer. */
+	refresh(): Promise<void> {
+		return this.#stored.refresh();
+	}
+
 	state(viewed: Viewed): OverviewState {
+		// A stream shows with this point what was read for the one before.
+		void this.#stored.refresh();
 		const nowMs = this.#instants.at(-1)?.atMs ?? 0;
 		const waiting = this.#instants.at(-1)?.waiting ?? new Map<string, number>();
 		const alerts = this.#alerts.firing(nowMs).filter(({ site }) => viewed === 'all' || (site !== undefined && viewed.includes(site)));
@@ -219,9 +246,15 @@ export class Figures implements FigureSource {
 				.filter(([site]) => viewed === 'all' || viewed.includes(site))
 				.sort(([, left], [, right]) => right - left)
 				.map(([site, count]) => ({ site, waiting: count })),
+			last_hour: this.#stored.of(viewed),
 			storage_bytes: storageOf(this.#instants.at(-1)?.storage, viewed),
-			alerts: alerts.map(({ name, sinceMs, summary, severity }) => ({ name, since: new Date(sinceMs).toISOString(), summary, severity })),
+			alerts: alerts.map(alertOutput),
 		};
+	}
+
+	/** The alerts that fire on this node. */
+	firing(): Alert[] {
+		return this.#alerts.firing(this.#instants.at(-1)?.atMs ?? 0);
 	}
 
 	latest(viewed: Viewed): OverviewPoint | undefined {
@@ -234,6 +267,12 @@ export class Figures implements FigureSource {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
+}
+
+const runbooks = new Map(alertRules.map(({ name, runbook }) => [name, runbook]));
+
+function alertOutput({ name, sinceMs, summary, severity, list }: Alert): OverviewState['alerts'][number] {
+	return { name, since: new Date(sinceMs).toISOString(), summary, severity, runbook: runbooks.get(name) ?? '', list: list ?? null };
 }
 
 function bySlug(waiting: ReadonlyMap<string, number>, slugs: ReadonlyMap<string, string>): Map<string, number> {

@@ -1,5 +1,4 @@
 import { reachOf, type Session, type Sessions } from '#access/sessions.ts';
-import type { OverviewPoint, OverviewState } from '#administration/overview.ts';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { Quotas } from '#core/node-line.ts';
@@ -13,6 +12,14 @@ const sessionCheckMs = 500;
 const keepAliveMs = 4000;
 /** How soon a browser connects again; the stream tells it. */
 const retryMs = 5000;
+
+/** The events of a stream. */
+export interface LiveFeed {
+	/** The time between two calls of `next`, unless a point of the figures comes before. */
+	turnMs?: number;
+	/** Returns events, or an empty text if there is nothing new. A slow browser delays the next call; nothing is kept for it. */
+	next(): string | Promise<string>;
+}
 
 interface Watcher {
 	/** The digest, reach and user of the session when the stream began. The stream ends when they no longer match. */
@@ -54,13 +61,13 @@ export class Watchers {
 	}
 
 	/** @throws Failure `unavailable` when too many are open */
-	async stream(session: Session, latest: () => OverviewPoint | undefined, state: () => OverviewState): Promise<AsyncIterable<Uint8Array>> {
+	async stream(session: Session, feed: LiveFeed): Promise<AsyncIterable<Uint8Array>> {
 		const { digest, userId } = session;
 		// A stream takes its room when it begins, because a browser that is gone by then never ends it.
 		if (!(await this.#takeRoom(userId))) throw new Failure('unavailable', 'too many live views are open', { retryAfterSeconds: 10 });
 		this.#giveRoom(userId);
 		const watcher = { digest: digest.toString('hex'), reach: reachOf(session), userId, wake: () => undefined, ended: false };
-		return this.#events(watcher, latest, state);
+		return this.#events(watcher, feed);
 	}
 
 	/** One user has fewer streams than all together, so that nobody can take every place. */
@@ -77,19 +84,25 @@ export class Watchers {
 		this.#options.quotas.give(quotaOf(userId));
 	}
 
-	async *#events(watcher: Watcher, latest: () => OverviewPoint | undefined, state: () => OverviewState): AsyncIterable<Uint8Array> {
+	async *#events(watcher: Watcher, { turnMs = keepAliveMs, next }: LiveFeed): AsyncIterable<Uint8Array> {
 		// Other streams may have begun since this one was admitted.
 		if (!(await this.#takeRoom(watcher.userId))) return;
 		this.#open.add(watcher);
 		this.#options.metrics.liveWatchers.set(this.#open.size);
 		try {
 			yield encode(`retry: ${retryMs}\n\n`);
-			for (let told: string | undefined; !watcher.ended; ) {
-				const point = latest();
-				const isNew = point !== undefined && point.at !== told;
-				told = point?.at;
-				yield encode(isNew ? `${event('point', point)}${event('state', state())}` : ': \n\n');
-				if (!watcher.ended) await turnOf(watcher);
+			let silentMs = 0;
+			while (!watcher.ended) {
+				const events = await next();
+				silentMs = events === '' ? silentMs + turnMs : 0;
+				// The session may have ended while the events were read.
+				if (watcher.ended) return;
+				if (events !== '') yield encode(events);
+				else if (silentMs >= keepAliveMs) {
+					silentMs = 0;
+					yield encode(': \n\n');
+				}
+				if (!watcher.ended) await turnOf(watcher, turnMs);
 			}
 		} finally {
 			this.#open.delete(watcher);
@@ -126,9 +139,9 @@ function end(watcher: Watcher): void {
 }
 
 /** Resolves at the next point, at the end of the stream, or when a comment is due. */
-function turnOf(watcher: Watcher): Promise<void> {
+function turnOf(watcher: Watcher, turnMs: number): Promise<void> {
 	return new Promise((resolve) => {
-		const timer = setTimeout(resolve, keepAliveMs);
+		const timer = setTimeout(resolve, turnMs);
 		watcher.wake = () => {
 			clearTimeout(timer);
 			resolve();
@@ -136,7 +149,7 @@ function turnOf(watcher: Watcher): Promise<void> {
 	});
 }
 
-function event(name: string, data: object): string {
+export function event(name: string, data: object): string {
 	return `event: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
 }
 

@@ -1,5 +1,10 @@
 // Shows an OpenAPI document and sends requests to the surface that served it. Keys and tokens stay in their fields.
+import { curlOf, isFound, nameOf, outlineOf, resolved, searchTextOf } from './parts.mjs';
+
 const root = document.querySelector('main');
+const groupList = document.querySelector('nav');
+const search = document.querySelector('#search');
+const countText = document.querySelector('#count');
 /** Header → its field. */
 const credentials = new Map();
 
@@ -11,19 +16,20 @@ function element(name, attributes = {}, ...children) {
 	return node;
 }
 
-function field(label, value, multiline) {
+function field(label, value, { multiline = false, hint = '', isRequired = false } = {}) {
 	const input = element(
 		multiline ? 'textarea' : 'input',
 		multiline ? { rows: '8', spellcheck: 'false' } : { type: 'text', spellcheck: 'false' },
 	);
 	input.value = value;
-	return { input, row: element('label', {}, label, input) };
+	const name = element('span', { class: 'name' }, label, ...(isRequired ? [element('em', {}, ' required')] : []));
+	return { input, row: element('label', {}, name, ...(hint === '' ? [] : [element('small', {}, hint)]), input) };
 }
 
-async function send(method, path, inputs, content, output) {
+/** The request that the fields stand for. */
+function requestOf({ method, path, inputs, content }) {
 	const query = new URLSearchParams();
 	const headers = {};
-	for (const [header, input] of credentials) if (input.value !== '') headers[header] = input.value;
 	let target = path;
 	for (const { parameter, input } of inputs) {
 		if (input.value === '') continue;
@@ -32,13 +38,19 @@ async function send(method, path, inputs, content, output) {
 		else headers[parameter.name] = input.value;
 	}
 	if (content) headers['Content-Type'] = content.type;
-	const url = query.size > 0 ? `${target}?${query}` : target;
+	return {
+		method: method.toUpperCase(),
+		url: query.size > 0 ? `${target}?${query}` : target,
+		headers,
+		body: content?.input.value.replaceAll('\n', content.newline),
+	};
+}
+
+async function send(request, output) {
+	const { method, url, headers, body } = request;
+	const secrets = Object.fromEntries([...credentials].flatMap(([header, input]) => (input.value === '' ? [] : [[header, input.value]])));
 	try {
-		const answer = await fetch(url, {
-			method: method.toUpperCase(),
-			headers,
-			...(content ? { body: content.input.value.replaceAll('\n', content.newline) } : {}),
-		});
+		const answer = await fetch(url, { method, headers: { ...secrets, ...headers }, ...(body === undefined ? {} : { body }) });
 		const text = await answer.text();
 		output.textContent = `${answer.status} ${answer.statusText}\n\n${indented(text)}`;
 	} catch (error) {
@@ -61,30 +73,96 @@ function contentOf(operation) {
 	const [type, { example }] = entry;
 	const text = typeof example === 'string' ? example.replaceAll('\r', '\n') : JSON.stringify(example ?? {}, null, 2);
 	// Segments of HL7 v2 end with a carriage return, which a text field does not hold.
-	return { type, newline: type === 'text/plain' ? '\r' : '\n', ...field(type, text, true) };
+	return { type, newline: type === 'text/plain' ? '\r' : '\n', ...field(type, text, { multiline: true }) };
 }
 
-function section(method, path, operation) {
-	const inputs = (operation.parameters ?? []).map((parameter) => ({
+function copyButton(textOf) {
+	const button = element('button', { type: 'button', class: 'quiet' }, 'Copy');
+	button.addEventListener('click', async () => {
+		if (navigator.clipboard === undefined) return;
+		await navigator.clipboard.writeText(textOf());
+		button.textContent = 'Copied';
+	});
+	return button;
+}
+
+/** The answers that the operation can give, with the outline of each schema. */
+function responses(api, operation) {
+	const rows = Object.entries(operation.responses ?? {}).map(([status, given]) => {
+		const response = resolved(api, given);
+		const [type, content] = Object.entries(response.content ?? {})[0] ?? [];
+		const named = nameOf(content?.schema);
+		const outline = content?.schema === undefined || Number(status) >= 400 ? '' : outlineOf(api, content.schema);
+		return element(
+			'div',
+			{ class: 'response' },
+			element('p', {}, element('b', { class: Number(status) < 400 ? 'good' : 'bad' }, status), ' ', response.description ?? ''),
+			...(type === undefined ? [] : [element('p', { class: 'type' }, [type, named].filter(Boolean).join(' · '))]),
+			...(outline === '' ? [] : [element('div', { class: 'code', tabindex: '0' }, outline)]),
+		);
+	});
+	return rows.length === 0 ? [] : [element('h3', {}, 'Answers'), ...rows];
+}
+
+function opened(api, method, path, operation) {
+	const parameters = (operation.parameters ?? []).map((parameter) => resolved(api, parameter));
+	const sorted = [...parameters.filter(({ required }) => required), ...parameters.filter(({ required }) => !required)];
+	const inputs = sorted.map((parameter) => ({
 		parameter,
-		...field(`${parameter.name} (${parameter.in}) ${parameter.description ?? ''}`, String(parameter.example ?? ''), false),
+		...field(`${parameter.name} (${parameter.in})`, String(parameter.example ?? ''), {
+			hint: parameter.description ?? parameter.schema?.description ?? '',
+			isRequired: parameter.required === true,
+		}),
 	}));
 	const content = contentOf(operation);
-	const output = element('pre', { hidden: '', 'aria-live': 'polite' });
-	const button = element('button', { type: 'submit' }, 'Send');
-	const form = element('form', {}, ...inputs.map(({ row }) => row), ...(content ? [content.row] : []), button, output);
+	const output = element('pre', { hidden: '', 'aria-live': 'polite', class: 'answer' });
+	const request = () => requestOf({ method, path, inputs, content });
+	const secrets = Object.values(api.components?.securitySchemes ?? {}).flatMap((scheme) => (scheme.in === 'header' ? [scheme.name] : []));
+	const curl = element('div', { class: 'code curl', tabindex: '0' });
+	const write = () => {
+		const { url, ...rest } = request();
+		curl.textContent = curlOf({ ...rest, url: `${location.origin}${url}`, secrets: operation.security?.length === 0 ? [] : secrets });
+	};
+	const form = element(
+		'form',
+		{},
+		...(operation.description ? [element('p', {}, operation.description)] : []),
+		element('div', { class: 'fields' }, ...inputs.map(({ row }) => row)),
+		...(content ? [content.row] : []),
+		element(
+			'p',
+			{ class: 'head' },
+			element('b', {}, 'curl'),
+			copyButton(() => curl.textContent),
+		),
+		curl,
+		element('button', { type: 'submit' }, 'Send'),
+		output,
+		...responses(api, operation),
+	);
+	write();
+	form.addEventListener('input', write);
 	form.addEventListener('submit', (event) => {
 		event.preventDefault();
-		void send(method, path, inputs, content, output);
+		void send(request(), output);
 	});
+	return form;
+}
+
+/** What an operation holds is made when it is first opened: a document may have hundreds. */
+function section(api, method, path, operation) {
 	const title = element(
 		'summary',
 		{},
 		element('b', { class: method }, method.toUpperCase()),
 		element('code', {}, path),
-		operation.summary ?? '',
+		element('span', {}, operation.summary ?? ''),
 	);
-	return element('details', {}, title, form);
+	const details = element('details', { id: operation.operationId ?? '' }, title);
+	details.addEventListener('toggle', () => {
+		if (details.open && details.childElementCount === 1) details.append(opened(api, method, path, operation));
+	});
+	return { details, text: searchTextOf(method, path, operation) };
 }
 
 /** A field for each header by which the surface knows its callers. */
@@ -109,6 +187,21 @@ async function takeSession() {
 			.append(element('p', {}, 'Sign in to the ', element('a', { href: '/' }, 'console'), ' to send requests.'));
 }
 
+function narrow(groups) {
+	let shown = 0;
+	for (const { heading, link, sections } of groups) {
+		let inGroup = 0;
+		for (const { details, text } of sections) {
+			details.hidden = !isFound(text, search.value.trim());
+			if (!details.hidden) inGroup++;
+		}
+		heading.hidden = inGroup === 0;
+		link.hidden = inGroup === 0;
+		shown += inGroup;
+	}
+	countText.textContent = `${shown} ${shown === 1 ? 'operation' : 'operations'}`;
+}
+
 const api = await (await fetch('/api/documentation/openapi.json')).json();
 document.title = api.info.title;
 document.querySelector('h1').textContent = `${api.info.title} ${api.info.version}`;
@@ -119,7 +212,24 @@ const groups = new Map();
 for (const [path, item] of Object.entries(api.paths)) {
 	for (const [method, operation] of Object.entries(item)) {
 		const tag = operation.tags?.[0] ?? '';
-		groups.set(tag, [...(groups.get(tag) ?? []), section(method, path, operation)]);
+		const group = groups.get(tag) ?? { sections: [] };
+		groups.set(tag, { ...group, sections: [...group.sections, section(api, method, path, operation)] });
 	}
 }
-for (const [tag, sections] of groups) root.append(element('h2', {}, tag), ...sections);
+const all = [...groups].map(([tag, { sections }]) => {
+	const id = `group-${tag.replaceAll(/\W+/g, '-')}`;
+	const heading = element('h2', { id }, tag);
+	const link = element('a', { href: `#${id}` }, tag);
+	return { heading, link, sections };
+});
+for (const { heading, link, sections } of all) {
+	groupList.append(link);
+	root.append(heading, ...sections.map(({ details }) => details));
+}
+search.addEventListener('input', () => narrow(all));
+document.addEventListener('keydown', (event) => {
+	if (event.key !== '/' || event.target.closest('input, textarea')) return;
+	event.preventDefault();
+	search.focus();
+});
+narrow(all);
