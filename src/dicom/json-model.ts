@@ -129,6 +129,12 @@ function numericValues({ bytes: size, read }: Numeric, bytes: Buffer, littleEndi
 	return values;
 }
 
+/** The numbers of a value whose VR is binary; undefined for any other VR. */
+export function numbersOf(vr: string, bytes: Buffer, littleEndian: boolean): DicomJsonValue[] | undefined {
+	const numeric = numerics[vr];
+	return numeric && numericValues(numeric, bytes, littleEndian);
+}
+
 const wordBytes: Readonly<Record<string, number>> = { OW: 2, OF: 4, OL: 4, OD: 8, OV: 8 };
 
 /** Base64 of the value in little endian (PS3.18 §F.2.7). */

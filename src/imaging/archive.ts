@@ -20,11 +20,12 @@ export interface Archive {
 	readDataSet(objectKey: string): AsyncIterable<Uint8Array>;
 }
 
-export function createArchive(reader: Reader, objects: ObjectStore): Archive {
+/** @param current finds objects. They are moved as soon as the primary has it, so a replica may name one that is no longer there. */
+export function createArchive(reader: Reader, current: Reader, objects: ObjectStore): Archive {
 	return {
 		search: (siteId, query) => searchImaging(reader, siteId, query),
-		kinds: (siteId, clauses) => retrievalKinds(reader, siteId, clauses),
-		instances: (siteId, clauses, page) => findRetrievable(reader, siteId, clauses, page),
+		kinds: (siteId, clauses) => retrievalKinds(current, siteId, clauses),
+		instances: (siteId, clauses, page) => findRetrievable(current, siteId, clauses, page),
 		readDataSet: (objectKey) => dataSetOf(objects, objectKey),
 	};
 }

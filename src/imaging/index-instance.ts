@@ -1,11 +1,12 @@
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
-import type { InstanceDelivery } from '#record/delivery.ts';
+import type { InstanceDelivery, Placing } from '#record/delivery.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
 import type { Settings } from '#record/settings/settings.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import { senderOf } from '#site/mailbox.ts';
 import type { ImagingMetrics } from './metrics.ts';
 
 export interface IndexContext {
@@ -23,6 +24,8 @@ export interface IndexRequest {
 	instance: StoredInstance;
 	/** The pieces of the object, if it is not in the store yet. It must be durable there before the commit. */
 	object?: readonly Uint8Array[];
+	/** Set when the object is being written and not yet durable. */
+	placing?: Placing;
 }
 
 /**
@@ -36,9 +39,9 @@ export type IndexInstance = (request: IndexRequest) => Promise<IndexAnswer>;
  * @throws Failure `too-many-requests` when it was not accepted; after `unavailable` it is unknown whether it was committed
  */
 export function instanceIndex({ gateway, clock, metrics }: IndexContext): IndexInstance {
-	return async ({ siteId, surface, clientId, settings, instance, object }) => {
+	return async ({ siteId, surface, clientId, settings, instance, object, placing }) => {
 		const bytes = packInstance(instance, object);
-		if (!gateway.available() || !gateway.hasRoom(siteId, bytes.length)) {
+		if (!gateway.available() || !gateway.hasRoom(siteId, senderOf({ clientId, source: instance.source }), bytes.length)) {
 			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
 		}
 		const receivedAtMs = clock.nowMs();
@@ -52,8 +55,9 @@ export function instanceIndex({ gateway, clock, metrics }: IndexContext): IndexI
 			receivedAtMs,
 			settings,
 			bytes,
+			...(placing && { placing }),
 		});
-		if (answer.kind !== 'failed' && answer.kind !== 'undecided' && answer.kind !== 'foreign')
+		if (answer.kind !== 'failed' && answer.kind !== 'unplaced' && answer.kind !== 'undecided' && answer.kind !== 'foreign')
 			metrics.indexedInstances.inc({ outcome: answer.kind });
 		return answer;
 	};

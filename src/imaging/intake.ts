@@ -2,49 +2,25 @@ import { createHash } from 'node:crypto';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import { isAeTitle } from '#dicom/ae-title.ts';
-import type { DataSetFault } from '#dicom/fault.ts';
 import { part10Head } from '#dicom/part10.ts';
 import { DataSetScanner, type ScanLimits } from '#dicom/scanner.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
-import type { InstanceDelivery } from '#record/delivery.ts';
 import type { DecidedOutcome, IndexAnswer, IndexOutcome, InstanceAttributes, StoredInstance } from '#record/instance.ts';
-import { type Settings, settingOf } from '#record/settings/settings.ts';
-import { isUid } from '#record/uid.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import { newObjectKey, quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
-import type { IndexInstance } from './index-instance.ts';
+import type { Placements } from '#storage/objects/placements.ts';
+import {
+	type AnnouncedInstance,
+	announcedFault,
+	contradiction,
+	type Refusal,
+	type RefusalReason,
+	refusalOf,
+} from './announced-instance.ts';
+import type { IndexInstance, IndexRequest } from './index-instance.ts';
 import type { ImagingLimits } from './limits.ts';
 import { InflatedWholeness, isContinued } from './wholeness.ts';
-
-/**
- * The request's description of an instance before its data set arrives: from C-STORE-RQ and presentation context, or the file meta of
- * STOW-RS.
- */
-export interface AnnouncedInstance {
-	siteId: string;
-	surface: InstanceDelivery['surface'];
-	/** The integration client; the nil id when there is none. */
-	clientId: string;
-	settings: Settings;
-	/** Empty when the sender has no AE title: STOW-RS. */
-	callingAe: string;
-	/** Address, or the public id of an API key. */
-	source: string;
-	affectedSopClassUid: string;
-	affectedSopInstanceUid: string;
-	transferSyntaxUid: string;
-	/** The study to which the instance must belong. */
-	studyUid?: string;
-}
-
-/**
- * The reason why an instance is refused. `not-understood`: the request or the data set is no readable DICOM. `mismatch`: the data set lacks
- * a UID,
- * or has others than the request. `other-content`: other content is stored under the UID, and the site's policy refuses it. `not-now`: it
- * could
- * not be stored, but may be when it is sent again.
- */
-export type RefusalReason = 'not-understood' | 'mismatch' | 'other-content' | 'not-now';
 
 /** The answer of the intake. Surfaces render it in the words of their protocol. */
 export type IntakeResult =
@@ -91,44 +67,12 @@ export interface IntakeOptions {
 	objects: ObjectStore;
 	index: IndexInstance;
 	limits: ScanLimits & IntakeLimits;
+	/** Tells those who write the rows which objects are durable. Without it an object is durable before the index is asked. */
+	placements?: Placements;
 	log: Log;
 }
 
-interface Refusal {
-	reason: RefusalReason;
-	text: string;
-}
-
 const notStored: Refusal = { reason: 'not-now', text: 'the instance could not be stored; send it again' };
-
-function refusalOf({ kind, text }: DataSetFault): Refusal {
-	return { reason: kind === 'missing' ? 'mismatch' : 'not-understood', text };
-}
-
-/** Returns the fault of the request that is known before a byte of the data set is read. */
-function announcedFault(announced: AnnouncedInstance): Refusal | undefined {
-	const { affectedSopClassUid, affectedSopInstanceUid, transferSyntaxUid, settings } = announced;
-	const rules = [
-		{ name: 'Affected SOP Class UID', uid: affectedSopClassUid, rule: 'strict' },
-		{ name: 'Affected SOP Instance UID', uid: affectedSopInstanceUid, rule: settingOf(settings, 'uids') },
-		{ name: 'Transfer Syntax UID', uid: transferSyntaxUid, rule: 'strict' },
-	] as const;
-	const wrong = rules.find(({ uid, rule }) => !isUid(uid, rule));
-	return wrong && { reason: 'not-understood', text: `${wrong.name} is not a UID` };
-}
-
-/** Returns the contradiction between data set and request. */
-function contradiction(announced: AnnouncedInstance, attributes: InstanceAttributes): Refusal | undefined {
-	const text =
-		attributes.sopClassUid !== announced.affectedSopClassUid
-			? 'SOP Class UID of data set and request differ'
-			: attributes.sopInstanceUid !== announced.affectedSopInstanceUid
-				? 'SOP Instance UID of data set and request differ'
-				: announced.studyUid !== undefined && attributes.studyUid !== announced.studyUid
-					? 'Study Instance UID of data set and request differ'
-					: undefined;
-	return text === undefined ? undefined : { reason: 'mismatch', text };
-}
 
 /**
  * Takes in instances. The bytes go to the object store as they arrive, and the header is read meanwhile. The index is asked when the object
@@ -175,6 +119,8 @@ class Reception implements InstanceReception {
 	#refusal: Refusal | undefined;
 	#ended: Promise<void> | undefined;
 	#isFinishing = false;
+	/** Present when the index was asked while the object was still being written. Resolves when it is durable. */
+	#durable: Promise<void> | undefined;
 
 	constructor(options: IntakeOptions, announced: AnnouncedInstance) {
 		this.#options = options;
@@ -203,13 +149,15 @@ class Reception implements InstanceReception {
 
 	#carry(chunk: Uint8Array): Promise<void> | undefined {
 		const { objects, limits } = this.#options;
-		this.#carried.push(Buffer.from(chunk));
 		this.#carriedBytes += chunk.length;
-		if (this.#carriedBytes <= limits.carriedObjectBytesMax) return undefined;
+		if (this.#carriedBytes <= limits.carriedObjectBytesMax) {
+			this.#carried.push(Buffer.from(chunk));
+			return undefined;
+		}
 		const writer = objects.begin(this.#head());
 		this.#writer = writer;
 		let held: Promise<void> | undefined;
-		for (const piece of this.#carried.splice(0)) held = writer.write(piece) ?? held;
+		for (const piece of [...this.#carried.splice(0), chunk]) held = writer.write(piece) ?? held;
 		return held;
 	}
 
@@ -268,12 +216,34 @@ class Reception implements InstanceReception {
 	async #store(writer: ObjectWriter, attributes: InstanceAttributes): Promise<IntakeResult> {
 		const { siteId, callingAe, source } = this.#announced;
 		const { bytes, digest } = await writer.finish();
-		const { sopInstanceUid } = attributes;
-		const objectKey = await writer.publish(newObjectKey({ siteId, ...attributes }), { sopInstanceUid, callingAe, source });
-		return this.#index({ attributes, digest, bytes, objectKey, callingAe, source });
+		const known = { attributes, digest, bytes, callingAe, source };
+		const about = { sopInstanceUid: attributes.sopInstanceUid, callingAe, source };
+		const key = newObjectKey({ siteId, ...attributes });
+		const placed = this.#options.placements && writer.place?.(key, about);
+		return placed
+			? this.#indexPlaced({ ...known, objectKey: placed.key }, placed.durable)
+			: this.#index({ ...known, objectKey: await writer.publish(key, about) });
+	}
+
+	/** The index prepares the row while the object is being written, and commits it afterwards. On a slow disk it is asked afterwards. */
+	async #indexPlaced(instance: StoredInstance, durable: Promise<void>): Promise<IntakeResult> {
+		const { placements } = this.#options;
+		const placing = placements?.begin(durable, performance.now());
+		if (placing === undefined) {
+			await durable;
+			return this.#index(instance);
+		}
+		this.#durable = durable;
+		try {
+			return await this.#index(instance, { placing });
+		} finally {
+			const end = () => placements?.end(placing);
+			durable.then(end, end);
+		}
 	}
 
 	#carryAll(attributes: InstanceAttributes): Promise<IntakeResult> {
+		this.#options.objects.expectAnswer();
 		const { siteId, callingAe, source } = this.#announced;
 		const hash = createHash('sha256');
 		for (const piece of this.#carried) hash.update(piece);
@@ -282,17 +252,18 @@ class Reception implements InstanceReception {
 		const bytes = object.reduce((sum, piece) => sum + piece.length, 0);
 		const objectKey = newObjectKey({ siteId, ...attributes });
 		const digest = hash.digest('hex');
-		return this.#index({ attributes, digest, bytes, objectKey, headBytes: head.length, callingAe, source }, object);
+		return this.#index({ attributes, digest, bytes, objectKey, headBytes: head.length, callingAe, source }, { object });
 	}
 
-	async #index(instance: StoredInstance, object?: readonly Uint8Array[]): Promise<IntakeResult> {
+	/** `first` goes to the index with the instance when it is asked for the first time. */
+	async #index(instance: StoredInstance, first: Pick<IndexRequest, 'object' | 'placing'> = {}): Promise<IntakeResult> {
 		const { siteId, surface, clientId, settings } = this.#announced;
 		const { index, objects } = this.#options;
 		const given = { siteId, surface, clientId, settings };
 		let answer: IndexAnswer;
 		let placed = instance;
 		try {
-			answer = await index({ ...given, instance, ...(object && { object }) });
+			answer = await index({ ...given, instance, ...first });
 			placed = { ...instance, objectKey: answer.placed ?? instance.objectKey };
 			let examined = placed;
 			while (answer.kind === 'undecided' || answer.kind === 'foreign') {
@@ -302,11 +273,16 @@ class Reception implements InstanceReception {
 		} catch (error) {
 			return this.#notIndexed(placed.objectKey, error);
 		}
+		if (answer.kind === 'unplaced') {
+			await this.#durable;
+			return this.#index(instance);
+		}
 		return answer.kind === 'failed' ? this.#refused(placed.objectKey, answer.failure) : this.#tidied(placed, answer);
 	}
 
 	/** Certainly no row was written. */
 	async #refused(key: string, { code, diagnostics }: Pick<Failure, 'code' | 'diagnostics'>): Promise<IntakeResult> {
+		await this.#durable?.catch(() => undefined);
 		await this.#tidy(() => this.#options.objects.remove(key));
 		const isTransient = code === 'unavailable' || code === 'too-many-requests';
 		return this.#failed({ reason: isTransient ? 'not-now' : 'not-understood', text: diagnostics });

@@ -1,0 +1,86 @@
+import { Failure } from '#core/failure.ts';
+import type { StoredDataSet } from './stored-data-set.ts';
+
+/** A range of bytes in the data set; the end is exclusive. */
+export interface Extent {
+	start: number;
+	end: number;
+}
+
+/** A buffer size. */
+const windowBytes = 65_536;
+/** No instance has as many. */
+const fragmentsMax = 1_000_000;
+const item = 0xff_fe_e0_00;
+const sequenceDelimiter = 0xff_fe_e0_dd;
+
+/** Reads short stretches of a data set around the positions that are needed. */
+class Window {
+	readonly #dataSet: StoredDataSet;
+	#start = 0;
+	#bytes: Buffer = Buffer.alloc(0);
+
+	constructor(dataSet: StoredDataSet) {
+		this.#dataSet = dataSet;
+	}
+
+	async bytesAt(at: number, count: number): Promise<Buffer> {
+		if (at < this.#start || at + count > this.#start + this.#bytes.length) {
+			const chunks: Uint8Array[] = [];
+			for await (const chunk of this.#dataSet.read(at, at + Math.max(count, windowBytes))) chunks.push(chunk);
+			this.#bytes = Buffer.concat(chunks);
+			this.#start = at;
+			if (this.#bytes.length < count) throw broken();
+		}
+		return this.#bytes.subarray(at - this.#start, at - this.#start + count);
+	}
+}
+
+function broken(): Failure {
+	return new Failure('not-acceptable', 'the fragments of the pixel data cannot be told apart; the instance can be retrieved whole');
+}
+
+/** The fragments of encapsulated pixel data (PS3.5 §A.4) and its basic offset table. */
+export class Fragments {
+	readonly #window: Window;
+	/** The offset of the first fragment, including its item header. */
+	readonly #from: number;
+	/** The offset of each frame relative to `#from`; empty without a table. */
+	readonly offsets: readonly number[];
+
+	private constructor(window: Window, from: number, offsets: readonly number[]) {
+		this.#window = window;
+		this.#from = from;
+		this.offsets = offsets;
+	}
+
+	/** Opens the pixel data. `at` is the offset of the basic offset table. @throws Failure `not-acceptable` when there is no such item */
+	static async open(dataSet: StoredDataSet, at: number): Promise<Fragments> {
+		const window = new Window(dataSet);
+		const { tag, length } = header(await window.bytesAt(at, 8));
+		if (tag !== item || length > 4 * fragmentsMax) throw broken();
+		const table = await window.bytesAt(at + 8, length);
+		const offsets: number[] = [];
+		for (let entry = 0; entry + 4 <= table.length; entry += 4) offsets.push(table.readUInt32LE(entry));
+		return new Fragments(window, at + 8 + length, offsets);
+	}
+
+	/** Returns the fragments from one offset of the table up to another, or to the end. */
+	async extents(from = 0, to = Number.POSITIVE_INFINITY): Promise<Extent[]> {
+		const extents: Extent[] = [];
+		for (let at = this.#from + from; at < this.#from + to; ) {
+			const { tag, length } = header(await this.#window.bytesAt(at, 8));
+			if (tag === sequenceDelimiter) break;
+			if (tag !== item || extents.length === fragmentsMax) throw broken();
+			extents.push({ start: at + 8, end: at + 8 + length });
+			at += 8 + length;
+		}
+		if (extents.length === 0) throw broken();
+		return extents;
+	}
+}
+
+/** Encapsulated data sets are little endian (PS3.5 §A.4). */
+function header(bytes: Buffer): { tag: number; length: number } {
+	return { tag: bytes.readUInt16LE(0) * 0x1_00_00 + bytes.readUInt16LE(2), length: bytes.readUInt32LE(4) };
+}

@@ -1,0 +1,3 @@
+import { render } from '#rendering/render.ts';
+
+export default render;
