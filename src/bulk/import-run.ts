@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { RepeatedTrouble } from '#core/repeated.ts';
 import type { FhirLimits } from '#fhir/limits.ts';
 import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
 import type { Library } from '#fhir/profiles/library.ts';
@@ -58,13 +59,15 @@ const analyzedRows = { first: 1000, times: 4 };
 export class Importing {
 	readonly options: ImportOptions;
 	readonly readSet = new ReadSet(tableShapes);
-	readonly writeSet = new WriteSet(tableShapes);
+	readonly writeSet = new WriteSet(tableShapes, 0);
 	readonly #idle: BulkConnection[] = [];
+	readonly notTaken: RepeatedTrouble;
 	readonly #definitions: SiteDefinitions<Library>;
 	readonly #grown = new Map<ResourceType, { rows: number; next: number }>();
 
 	constructor(options: ImportOptions) {
 		this.options = options;
+		this.notTaken = new RepeatedTrouble(options.log, 'the database does not take an import');
 		this.#definitions = new SiteDefinitions((siteId, contents) =>
 			siteLibrary(contents, (err) => options.log.error({ err, siteId }, 'a loaded definition cannot be read')),
 		);
@@ -159,10 +162,11 @@ class ChunkWriting {
 		const all: Settled = { counts: {}, refused: [...refused], warned: [], waiting: [] };
 		try {
 			if (read.length > 0) await this.#settle(read, all);
+			this.#importing.notTaken.over();
 		} catch (error) {
 			if (error instanceof Cancelled) return { kind: 'cancelled' };
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
-			this.#importing.options.log.warn({ err: error, jobId: this.#task.job.id }, 'the database does not take an import');
+			this.#importing.notTaken.happened(error, { jobId: this.#task.job.id });
 			return { kind: 'unavailable' };
 		}
 		await this.#importing.noteGrowth(all.counts);

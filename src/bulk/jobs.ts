@@ -1,11 +1,13 @@
 import { createReadStream, existsSync, rmSync } from 'node:fs';
-import { Piscina } from 'piscina';
 import type { Sampling } from '#core/exposition.ts';
 import { Failure } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
 import type { Quotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
+import { RepeatedTrouble } from '#core/repeated.ts';
+import { takeShares } from '#core/take-shares.ts';
+import { TaskPool } from '#core/task-pool.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
 import type { Database } from '#storage/database.ts';
 import { BulkDirectory, bodyOf, fileOf } from './directory.ts';
@@ -58,6 +60,13 @@ const fileChunkBytes = 256 * 1024;
 
 /** Each running job takes one of these. */
 const quota = 'bulk jobs';
+/** Beside it, each takes one of those of its site. */
+const quotaOf = (siteId: string) => `${quota} of ${siteId}`;
+const boundTexts = {
+	'under-way': 'too many exports and imports of this site are running',
+	'key-under-way': 'too many exports and imports of this key are running',
+	kept: 'too many finished exports and imports of this site are kept; delete one at its status URL',
+} as const;
 /** A process whose jobs had to wait for those of others looks again this often. */
 const lookMs = 1000;
 
@@ -73,10 +82,12 @@ export class BulkJobs {
 	/** Folders that no row named when they were last looked at. */
 	#unknown = new Set<string>();
 	readonly #table: BulkJobTable;
-	readonly #pool: Piscina;
+	readonly #pool: TaskPool;
 	readonly #receiving = new Set<JobKey>();
 	readonly #waiting: LocalJob[] = [];
 	readonly #running = new Map<LocalJob, Promise<void>>();
+	/** Settles with the last look for a job that may run. One follows the other, because each takes and gives back shares. */
+	#starting: Promise<void> = Promise.resolve();
 	#timers: NodeJS.Timeout[] = [];
 	#closed = false;
 
@@ -86,7 +97,7 @@ export class BulkJobs {
 		this.#directory = new BulkDirectory(dataDir);
 		this.#processIds = this.#directory.processIds();
 		this.#table = new BulkJobTable(database.journal);
-		this.#pool = new Piscina({
+		this.#pool = new TaskPool({
 			filename: worker.href,
 			workerData: { databaseUrl: database.url, limits, logLevel } satisfies BulkWorkerSettings,
 			minThreads: 0,
@@ -134,19 +145,19 @@ export class BulkJobs {
 
 	#every(ms: number, work: () => Promise<void>, complaint: string): void {
 		let isBusy = false;
+		const trouble = new RepeatedTrouble(this.#options.log, complaint);
 		const act = async () => {
+			if (isBusy) return;
 			isBusy = true;
 			try {
 				await work();
+				trouble.over();
 			} catch (error) {
-				if (!this.#closed) this.#options.log.warn({ err: error }, complaint);
+				if (!this.#closed) trouble.happened(error);
 			}
 			isBusy = false;
 		};
-		const timer = setInterval(() => {
-			if (!isBusy) void act();
-		}, ms);
-		this.#timers.push(timer.unref());
+		this.#timers.push(setInterval(() => void act(), ms).unref());
 	}
 
 	/** Reports to the table that jobs go on, and stops jobs that must not. */
@@ -216,16 +227,17 @@ export class BulkJobs {
 
 	async #note({ siteId, ...caller }: JobCaller, kind: BulkKind, state: BulkState, parameters: object): Promise<JobKey> {
 		if (this.#closed) throw new Failure('unavailable', 'the service is shutting down', { retryAfterSeconds: 5 });
-		const { bulkUnderWayMax, bulkKeptMax } = this.#options.limits;
+		const { bulkUnderWayMax, bulkKeyUnderWayMax, bulkKeptMax } = this.#options.limits;
 		const key = { siteId, id: newId() };
 		const job = { ...key, ...caller, kind, state, nodeId: this.#processId, parameters };
-		const bound = await this.#table.insert(job, { underWayMax: bulkUnderWayMax, keptMax: bulkKeptMax });
+		const bound = await this.#table.insert(job, {
+			underWayMax: bulkUnderWayMax,
+			keptMax: bulkKeptMax,
+			keyUnderWayMax: bulkKeyUnderWayMax,
+		});
 		if (bound === undefined) return key;
-		const text =
-			bound === 'under-way'
-				? 'too many exports and imports of this site are running'
-				: 'too many finished exports and imports of this site are kept; delete one at its status URL';
-		throw new Failure('too-many-requests', text, { retryAfterSeconds: bound === 'under-way' ? 10 : 3600 });
+		this.#options.metrics.bulkRefusals.inc({ bound });
+		throw new Failure('too-many-requests', boundTexts[bound], { retryAfterSeconds: bound === 'kept' ? 3600 : 10 });
 	}
 
 	#enqueue(job: LocalJob): void {
@@ -234,26 +246,37 @@ export class BulkJobs {
 	}
 
 	#startNext(): void {
-		if (this.#closed || this.#waiting.length === 0) return;
-		const room = this.#options.quotas.take(quota, this.#options.limits.bulkRunningMax);
-		if (typeof room === 'boolean') this.#onRoom(room);
-		else void room.then((taken) => this.#onRoom(taken));
+		this.#starting = this.#starting.then(() => this.#startAll());
 	}
 
-	#onRoom(taken: boolean): void {
-		if (!taken) return;
-		const job = this.#closed ? undefined : this.#waiting.shift();
-		if (job === undefined) {
-			this.#options.quotas.give(quota);
-			return;
+	/** Starts the jobs that wait, in their order, as far as the node has room. A site that has its share leaves the room to those behind it. */
+	async #startAll(): Promise<void> {
+		const { quotas, limits } = this.#options;
+		for (const job of [...this.#waiting]) {
+			const shares = [
+				{ by: 'site' as const, name: quotaOf(job.key.siteId), most: limits.bulkSiteRunningMax },
+				{ by: 'node' as const, name: quota, most: limits.bulkRunningMax },
+			];
+			const full = await takeShares(quotas, shares);
+			if (full === 'node') return;
+			if (full === 'site') continue;
+			const give = () => {
+				for (const { name } of shares) quotas.give(name);
+			};
+			const place = this.#closed ? -1 : this.#waiting.indexOf(job);
+			if (place === -1) give();
+			else this.#run(job, place, give);
 		}
+	}
+
+	#run(job: LocalJob, place: number, give: () => void): void {
+		this.#waiting.splice(place, 1);
 		const ended = this.#carryOut(job).finally(() => {
 			this.#running.delete(job);
-			this.#options.quotas.give(quota);
+			give();
 			this.#startNext();
 		});
 		this.#running.set(job, ended);
-		this.#startNext();
 	}
 
 	async #carryOut(job: LocalJob): Promise<void> {

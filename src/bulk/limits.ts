@@ -11,6 +11,13 @@ export const bulkLimitDefinitions = {
 		max: 100,
 		answer: 'exports and imports of one site that run at the same time; 429 with Retry-After',
 	},
+	bulkKeyUnderWayMax: {
+		variable: 'BULK_KEY_UNDER_WAY_MAX',
+		default: 2,
+		min: 1,
+		max: 100,
+		answer: 'exports and imports of one key that run or wait at the same time; 429 with Retry-After',
+	},
 	bulkRunningMax: {
 		variable: 'BULK_RUNNING_MAX',
 		default: 2,
@@ -18,6 +25,14 @@ export const bulkLimitDefinitions = {
 		max: 100,
 		ofNode: 'shared',
 		answer: 'exports and imports of all sites that a node carries out at the same time; further ones wait',
+	},
+	bulkSiteRunningMax: {
+		variable: 'BULK_SITE_RUNNING_MAX',
+		default: 1,
+		min: 1,
+		max: 100,
+		ofNode: 'shared',
+		answer: 'exports and imports of one site that a node carries out at the same time; further ones wait, and other sites go before them',
 	},
 	bulkKeptMax: {
 		variable: 'BULK_KEPT_MAX',

@@ -22,6 +22,12 @@ export const bulkMetricDefinitions = {
 		help: 'Exports and imports that wait for their turn on this node.',
 		labels: {},
 	},
+	bulkRefusals: {
+		name: 'tributary_bulk_refusals_total',
+		kind: 'counter',
+		help: 'Exports and imports that were refused because their site or key has its share under way, or their site keeps too many.',
+		labels: { bound: ['under-way', 'key-under-way', 'kept'] },
+	},
 	bulkBytes: {
 		name: 'tributary_bulk_bytes_total',
 		kind: 'counter',

@@ -75,7 +75,8 @@ const smart = 'http://fhir-registry.smarthealthit.org/StructureDefinition';
 function security(authorization: Implementation['authorization']): object {
 	const byKey = 'Send an API key in the header X-API-Key';
 	const oneSite = 'belongs to one site, and a request reads and writes only that site.';
-	if (authorization === undefined) return { description: `${byKey}. A key ${oneSite}` };
+	const limited = 'A key may be limited to scopes: read for interactions that read, write for those that change the record.';
+	if (authorization === undefined) return { description: `${byKey}. A key ${oneSite} ${limited}` };
 	const { token, introspect } = authorization;
 	const uris = [{ url: 'token', valueUri: token }, ...(introspect === undefined ? [] : [{ url: 'introspect', valueUri: introspect }])];
 	return {
@@ -91,7 +92,7 @@ function security(authorization: Implementation['authorization']): object {
 				text: 'OAuth2 using SMART-on-FHIR profile (see http://docs.smarthealthit.org)',
 			},
 		],
-		description: `${byKey}, or an access token in the header Authorization. A key or token ${oneSite}`,
+		description: `${byKey}, or an access token in the header Authorization. A key or token ${oneSite} ${limited}`,
 	};
 }
 

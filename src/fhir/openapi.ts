@@ -146,13 +146,16 @@ export function fhirOpenApi(version: string, server: string, ...others: readonly
 		paths,
 		components: {
 			securitySchemes: {
-				key: { type: 'apiKey', in: 'header', name: 'X-API-Key' },
+				key: { type: 'apiKey', in: 'header', name: 'X-API-Key', description: keyDescription },
 				token: { type: 'http', scheme: 'bearer', description: 'An access token of the OIDC provider of a site, with SMART scopes' },
 			},
 			schemas,
 		},
 	};
 }
+
+const keyDescription =
+	'A key may be limited to the scopes read, write, ingest and imaging; `security` names the one that an operation needs. A Bundle needs those of its entries.';
 
 const schemas = {
 	Resource: {

@@ -61,13 +61,6 @@ export function observedText(resource: JsonObject): string {
 	}
 }
 
-/** The number of a quantity, for a line over time. */
-export function observedNumber(resource: JsonObject): number | null {
-	const quantity = asObject(resource['valueQuantity']);
-	const number = quantity === undefined ? Number.NaN : Number(digits(quantity['value']) || Number.NaN);
-	return Number.isFinite(number) ? number : null;
-}
-
 export function rangeText(resource: JsonObject): string {
 	const [range] = asObjects(resource['referenceRange']);
 	if (range === undefined) return '';

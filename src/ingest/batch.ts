@@ -2,25 +2,29 @@ import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { type BatchNotes, noNotes } from '#record/batch-notes.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import { siteAuthorities } from '#record/holdings/site-authorities.ts';
 import type { Authorities } from '#record/identity/authorities.ts';
 import type { AuthorityCache } from '#storage/authorities.ts';
-import type { Connection } from '#storage/connection.ts';
+import type { Connection, StatementRunner } from '#storage/connection.ts';
+import type { ForeseenTransaction, Foresight } from '#storage/foresight.ts';
 import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
-import { checkCommitted, isConsequence, stateOf, type Trouble } from '#storage/sqlstate.ts';
+import { checkCommitted, stateOf, type Trouble } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
 import { findBatch, forgetBatches, insertBatch } from '#storage/statements/committed-batches.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import { Again, transact, WasCommitted } from '#storage/transact.ts';
 import type { WriteSet } from '#storage/write-set.ts';
+import { type Attempt, causeOf, Sent, Sequences } from './attempt.ts';
 import type { Interpret, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { lookUp } from './look-up.ts';
 import { digestOf, keysOf, needsLookup, type Prepared, placeAll, repliesOf, segmentsOf } from './prepared.ts';
-import { type Settled, settle, sourceOf } from './settlement.ts';
+import { failRehearsal, isRehearsal, isRehearsed, partsOf } from './rehearsal.ts';
+import { settle, sourceOf } from './settlement.ts';
 
 export interface BatchResult {
 	/** In the order of the deliveries. Undefined where a message was not carried out: it keeps its place before the later ones of its site. */
@@ -34,15 +38,21 @@ export interface BatchOptions {
 	writeSet: WriteSet;
 	/** Kept from batch to batch. */
 	authorities: AuthorityCache;
+	/** Kept from batch to batch; without it every batch waits for what it reads. */
+	foresight?: Foresight;
 	interpret: Interpret;
 	clock: Clock;
 	log: Log;
+	notes?: BatchNotes;
 	/** How long the same messages are tried again before the database counts as away. */
 	patienceMs: number;
 }
 
 /** After these the batch is unavailable to its lane, which has a wait of its own (UNAVAILABLE_MS_MAX). */
 const repeatsMax = 8;
+
+/** The pause while it is not known whether a COMMIT has happened: a server that starts again does so in some seconds. */
+const unsurePauseMsMax = 500;
 
 /** The next form in which a message is logged, after the log refused the one before. */
 const shorterForm: Readonly<Record<LogForm, LogForm | undefined>> = { whole: 'cut', cut: 'bare', bare: undefined };
@@ -53,21 +63,28 @@ const shorterForm: Readonly<Record<LogForm, LogForm | undefined>> = { whole: 'cu
  */
 export class Batch {
 	readonly #options: BatchOptions;
+	readonly #notes: BatchNotes;
 	/** Sites of messages that were not carried out: what comes behind them waits. */
 	readonly #held = new Set<string>();
+	/** False when what was expected did not hold: then the batch waits for what it reads. */
+	#mayGuess = true;
 	readonly #stages: BatchStages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
 
 	constructor(options: BatchOptions) {
 		this.#options = options;
+		this.#notes = options.notes ?? noNotes;
 	}
 
 	/** @throws Failure `unavailable` when the database takes nothing of the batch; nothing is known to be stored then */
 	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
 		const started = performance.now();
-		const prepared = deliveries.flatMap((delivery) => this.#prepare(delivery));
+		const prepared = deliveries.flatMap((delivery, index) => this.#prepare(delivery, index));
 		this.#stages.interpretMs = performance.now() - started;
 		try {
-			await this.#settle(prepared);
+			// Rehearsals come after the messages that are stored, so they meet the state that those leave.
+			const written = deliveries.some(isRehearsal) ? prepared.filter(({ delivery }) => !isRehearsal(delivery)) : prepared;
+			if (written.length > 0) await this.#settle(written);
+			if (written !== prepared) for (const delivery of deliveries.filter(isRehearsal)) await this.#settle(partsOf(prepared, delivery));
 		} catch (error) {
 			// Messages that were committed before the database went away are answered.
 			if (!(error instanceof Failure) || prepared.every(({ reply }) => reply === undefined)) throw error;
@@ -75,12 +92,26 @@ export class Batch {
 		return { replies: repliesOf(prepared), stages: this.#stages };
 	}
 
-	#prepare(delivery: Delivery): Prepared[] {
+	#prepare(delivery: Delivery, index: number): Prepared[] {
+		return this.#noted(() => this.#interpreted(delivery, index), index);
+	}
+
+	#interpreted(delivery: Delivery, index: number): Prepared[] {
 		const interpretation = this.#options.interpret(delivery);
 		const [parts, whole] = 'parts' in interpretation ? [interpretation.parts, interpretation] : [[interpretation], undefined];
 		return parts.map((part) => {
 			const digest = recognisedBy(delivery, part);
-			return { delivery, digest, interpretation: part, whole, poison: undefined, loggedAs: 'whole', reply: undefined, placing: undefined };
+			return {
+				delivery,
+				index,
+				digest,
+				interpretation: part,
+				whole,
+				poison: undefined,
+				loggedAs: 'whole',
+				reply: undefined,
+				placing: undefined,
+			};
 		});
 	}
 
@@ -93,7 +124,7 @@ export class Batch {
 			},
 			refuse: (message, trouble, error) => this.#refuse(message, trouble, error),
 			isHeld: ({ delivery }) => this.#held.size > 0 && this.#held.has(delivery.siteId),
-			pauseMs: (trouble, repeats, elapsedMs) => this.#pauseMs(trouble, repeats, elapsedMs),
+			pauseMs: (trouble, repeats, elapsedMs, isUnsure) => this.#pauseMs(trouble, repeats, elapsedMs, isUnsure),
 			repeated: () => {
 				this.#stages.repeats++;
 			},
@@ -103,11 +134,14 @@ export class Batch {
 		});
 	}
 
-	#pauseMs(trouble: Trouble, repeats: number, elapsedMs: number): number | undefined {
-		// After a lost connection the COMMIT may have happened: one repeat finds that out when it has the turns.
-		if (trouble === 'connection') return repeats === 0 ? 0 : undefined;
-		if (repeats === repeatsMax || elapsedMs > this.#options.patienceMs) return undefined;
-		return 2 ** repeats * (1 + Math.random());
+	#pauseMs(trouble: Trouble, repeats: number, elapsedMs: number, isUnsure: boolean): number | undefined {
+		if (repeats === 0 && trouble === 'connection') return 0;
+		if (elapsedMs > this.#options.patienceMs) return undefined;
+		// The COMMIT may have happened, and the next attempt that has the turns finds that out. If it were left to the lane to hand the batch over
+		// again, nobody would ask, and what cannot be recognised would be stored twice.
+		const pauseMs = 2 ** repeats * (1 + Math.random());
+		if (isUnsure) return Math.min(unsurePauseMsMax, pauseMs);
+		return trouble === 'connection' || repeats === repeatsMax ? undefined : pauseMs;
 	}
 
 	/**
@@ -116,6 +150,7 @@ export class Batch {
 	 */
 	#refuse(message: Prepared, trouble: 'row' | 'unknown', error: unknown): 'again' | 'done' {
 		const { delivery, interpretation, whole } = message;
+		if (isRehearsal(delivery)) return failRehearsal(message, error);
 		const { log } = this.#options;
 		const about = { messageId: delivery.id, siteId: delivery.siteId, sqlState: stateOf(error) ?? 'unknown' };
 		// A part cannot wait by itself: those before it are carried out.
@@ -144,40 +179,57 @@ export class Batch {
 		await connection.open();
 		const attempt: Attempt = { id: newId(), sound: [], settled: [] };
 		const committedAt = new Date(this.#options.clock.nowMs()).toISOString();
-		const sent: Promise<unknown>[] = [connection.control('begin')];
+		const sent = new Sent();
+		sent.push(connection.control('begin'));
+		const foreseen = this.#foreseen(batch, unsure !== undefined);
 		try {
-			await this.#carryOut(batch, attempt, unsure, sent, committedAt);
-			await this.#commit(batch, attempt, sent, committedAt, committing);
+			await this.#carryOut(batch, attempt, unsure, sent, committedAt, foreseen);
+			if (isRehearsed(batch)) return await this.#takeBack(attempt, sent);
+			await this.#commit(batch, attempt, sent, committedAt, committing, foreseen);
+			await foreseen?.learn();
 			return attempt;
 		} catch (error) {
 			// Statements that were sent behind a failed one fail too; the next transaction starts when all have answered.
-			throw causeOf(error, await Promise.allSettled(sent));
+			const answers = await Promise.allSettled(sent.statements);
+			if (!(await foreseen?.wasWrong())) throw causeOf(error, answers);
+			this.#mayGuess = false;
+			throw new Again('the database had other rows than were expected');
 		}
+	}
+
+	/** Several messages at once seldom read what those before them read. */
+	#foreseen(batch: readonly Prepared[], isUnsure: boolean): ForeseenTransaction | undefined {
+		const [first] = batch;
+		if (first === undefined || batch.length > 1 || isRehearsed(batch) || definitionOf(first.delivery.kind).isForeseen !== true)
+			return undefined;
+		return this.#options.foresight?.begin(this.#options.connection, this.#mayGuess && !isUnsure);
 	}
 
 	async #carryOut(
 		batch: readonly Prepared[],
 		attempt: Attempt,
 		unsure: Attempt | undefined,
-		sent: Promise<unknown>[],
+		sent: Sent,
 		committedAt: string,
+		foreseen: ForeseenTransaction | undefined,
 	): Promise<void> {
 		const { connection } = this.#options;
 		const { settled } = attempt;
-		const turns = this.#takeTurns(batch);
+		const turns = this.#takeTurns(batch, foreseen ?? connection);
 		if (unsure) await this.#refuseCommitted(batch, unsure, turns);
 		const accepted = findAcceptedMessages(connection, batch.filter(isNamed).map(keyOf));
-		sent.push(turns, accepted);
+		sent.push(turns);
+		sent.push(accepted);
 		let authorities: Map<string, Authorities> | undefined;
 		for (const segment of segmentsOf(batch)) {
 			const started = performance.now();
 			const [first] = segment;
 			if (first && segment.length === 1 && needsLookup(first)) await lookUp(first, connection, this.#options.readSet);
-			const reads = this.#options.readSet.read(connection, keysOf(segment));
+			const reads = this.#noted(() => this.#options.readSet.read(foreseen ?? connection, keysOf(segment)));
 			sent.push(reads);
-			// While the database reads and writes, so does the disk.
-			connection.flush();
-			void placeAll(segment);
+			// While the database reads and writes, so does the disk. What is foreseen goes with what follows from it.
+			if (foreseen?.isForeseen !== true) connection.flush();
+			if (!isRehearsed(batch)) void placeAll(segment);
 			const [sets, sequences, earlier] = await Promise.all([reads, turns, accepted]);
 			authorities ??= await this.#options.authorities.of(connection, sequences.authorityVersions);
 			for (const [siteId, known] of authorities) sets.get(siteId)?.of(siteAuthorities).use(known);
@@ -188,15 +240,14 @@ export class Batch {
 				const set = sets.get(siteId);
 				if (set === undefined) throw new Error('a site of the batch was not read');
 				const sequence = sequences.next(siteId);
-				settled.push(
-					settle(message, {
-						accepted: earlier,
-						set,
-						sequence,
-						lastUpdated: committedAt,
-						onBug: (error) => this.#reportBug(error, message),
-					}),
-				);
+				const context = {
+					accepted: earlier,
+					set,
+					sequence,
+					lastUpdated: committedAt,
+					onBug: (error: unknown) => this.#reportBug(error, message),
+				};
+				settled.push(this.#noted(() => settle(message, context), message.index));
 			}
 			// What this segment learns, the next one knows; it is not kept beyond the transaction, which may fail.
 			for (const [siteId, set] of sets) {
@@ -205,12 +256,30 @@ export class Batch {
 			}
 			this.#stages.readMs += read - started;
 			this.#stages.applyMs += performance.now() - read;
+			if (isRehearsed(batch)) continue;
 			const source = segment[0] ? sourceOf(segment[0]) : '';
-			sent.push(this.#options.writeSet.write(connection, sets, source, committedAt));
+			sent.push(this.#noted(() => this.#options.writeSet.write(foreseen?.writing ?? connection, sets, source, committedAt)));
 		}
-		const siteId = batch[0]?.delivery.siteId;
+		const siteId = isRehearsed(batch) ? undefined : batch[0]?.delivery.siteId;
 		if (siteId !== undefined) sent.push(connection.run(insertBatch, [siteId, attempt.id, committedAt]));
 		if (siteId !== undefined && Math.random() < 0.001) sent.push(connection.run(forgetBatches, [siteId, committedAt]));
+	}
+
+	/** Ends the transaction of a rehearsal: nothing of it is stored. */
+	async #takeBack(attempt: Attempt, sent: Sent): Promise<Attempt> {
+		await Promise.all(sent.statements);
+		await this.#options.connection.recover('row');
+		return attempt;
+	}
+
+	/** Does something for one message, or for all of the batch together, that awaits nothing. */
+	#noted<T>(work: () => T, index?: number): T {
+		this.#notes.begin(index);
+		try {
+			return work();
+		} finally {
+			this.#notes.end();
+		}
 	}
 
 	/** Whoever holds the sites' turns knows that an earlier transaction on them has ended, one way or the other. */
@@ -223,32 +292,40 @@ export class Batch {
 	async #commit(
 		batch: readonly Prepared[],
 		attempt: Attempt,
-		sent: Promise<unknown>[],
+		sent: Sent,
 		committedAt: string,
 		committing: (attempt: Attempt) => void,
+		foreseen: ForeseenTransaction | undefined,
 	): Promise<void> {
 		const { settled, sound } = attempt;
 		const { connection } = this.#options;
 		const started = performance.now();
 		const logged = settled.map((message) => message.logged).filter((message) => message !== undefined);
-		if (logged.length > 0) sent.push(logMessages(connection, logged, committedAt));
+		if (logged.length > 0) sent.push(this.#noted(() => logMessages(connection, logged, committedAt)));
 		const accepted = logged.filter(isRecognisable);
 		if (accepted.length > 0) sent.push(logAccepted(connection, accepted, committedAt));
-		// A statement that fails meanwhile is reported by the promises awaited below.
-		for (const statement of sent) statement.catch(() => undefined);
 		await placeAll(batch);
 		if (sound.some(({ poison }) => poison !== undefined)) throw new Again('an object was not placed');
+		if (foreseen?.guesses) await this.#confirm(foreseen, logged.length > 0);
 		committing(attempt);
+		this.#notes.committing();
 		const commit = connection.control('commit');
-		const [command] = await Promise.all([commit, ...sent]);
+		const [command] = await Promise.all([commit, ...sent.statements]);
 		checkCommitted(command);
 		this.#stages.writeMs += performance.now() - started;
 	}
 
-	async #takeTurns(batch: readonly Prepared[]): Promise<Sequences> {
+	/** @throws Again when the batch went on with what is not so; the number of a logged message cannot be foreseen */
+	async #confirm(foreseen: ForeseenTransaction, isLogged: boolean): Promise<void> {
+		if (!isLogged && (await foreseen.isTrue())) return;
+		this.#mayGuess = false;
+		throw new Again('the database had other rows than were expected');
+	}
+
+	async #takeTurns(batch: readonly Prepared[], runner: StatementRunner): Promise<Sequences> {
 		const counts = new Map<string, number>();
 		for (const { delivery } of batch) counts.set(delivery.siteId, (counts.get(delivery.siteId) ?? 0) + 1);
-		const rows = await this.#options.connection.run(takeTurns, [plainArray([...counts.keys()]), plainArray([...counts.values()])]);
+		const rows = await runner.run(takeTurns, [plainArray([...counts.keys()]), plainArray([...counts.values()])]);
 		return new Sequences(
 			rows.map(([siteId, last]) => [siteId as string, BigInt(last as string) - BigInt(counts.get(siteId as string) ?? 0)]),
 			new Map(rows.map(([siteId, , version]) => [siteId as string, version as string])),
@@ -260,43 +337,10 @@ export class Batch {
 	}
 }
 
-/** One transaction of a batch and its decisions. They are true only after the commit. */
-interface Attempt {
-	id: string;
-	/** Messages that nothing was known against when they were applied; an object that is not placed meanwhile makes them refused. */
-	sound: Prepared[];
-	settled: Settled[];
-}
-
-/** Hands out each site's numbers in the order of its messages. */
-class Sequences {
-	readonly #last: Map<string, bigint>;
-	/** Numbers of the state of the sites' authorities. */
-	readonly authorityVersions: ReadonlyMap<string, string>;
-
-	constructor(entries: [string, bigint][], authorityVersions: ReadonlyMap<string, string>) {
-		this.#last = new Map(entries);
-		this.authorityVersions = authorityVersions;
-	}
-
-	next(siteId: string): bigint {
-		const next = (this.#last.get(siteId) ?? 0n) + 1n;
-		this.#last.set(siteId, next);
-		return next;
-	}
-}
-
 /** Returns the digest by which a repeated delivery is recognised, beside its control id. Empty without a control id. */
 function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretation): string {
 	if (controlId === '') return '';
 	return definitionOf(kind).recognisedBy === 'delivery' ? id : digestOf(bytes);
-}
-
-/** A statement behind the one that failed may be heard of first: it only says that the transaction had failed. */
-function causeOf(error: unknown, sent: readonly PromiseSettledResult<unknown>[]): unknown {
-	if (!isConsequence(error)) return error;
-	const failed = sent.filter((statement) => statement.status === 'rejected').map(({ reason }): unknown => reason);
-	return failed.find((reason) => !isConsequence(reason)) ?? error;
 }
 
 /** Tells whether the message can be recognised when it comes again. A message that is logged only in part is not looked up. */

@@ -13,6 +13,8 @@ import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 /** A delivery on its way through a batch. */
 export interface Prepared {
 	delivery: Delivery;
+	/** The delivery's place in the batch. */
+	index: number;
 	/** The digest by which a repetition is recognised, beside its control id; empty without one. */
 	digest: string;
 	interpretation: Interpretation;

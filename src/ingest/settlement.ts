@@ -11,7 +11,7 @@ import { HeldForPerson } from '#record/identity/held.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey, shortened } from '#storage/message-log.ts';
-import type { Effects, Interpretation } from './interpretation.ts';
+import type { Effects } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { changeSetOf, type Prepared, patientsOf } from './prepared.ts';
 
@@ -53,7 +53,7 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 	const effect: Effect = { flags, changed: [], results: [], stepReports: [], instances: [] };
 	const [outcome, failure] = verdictOf(message, context, effect);
 	const answer = interpretation.answer(outcome, failure, effect);
-	const acks = isLogged(interpretation, outcome) ? answerLog.write(answer) : [];
+	const acks = isLogged(message, outcome) ? answerLog.write(answer) : [];
 	if (interpretation.controlId !== '' && (outcome === 'accepted' || outcome === 'ignored') && !same) {
 		context.accepted.set(key, [...earlier, { messageId: delivery.id, digest, acks }]);
 	}
@@ -67,7 +67,8 @@ export function settle(message: Prepared, context: SettlementContext): Settled {
 	});
 }
 
-function isLogged({ logged }: Interpretation, outcome: Outcome): boolean {
+function isLogged({ delivery, interpretation: { logged } }: Prepared, outcome: Outcome): boolean {
+	if (delivery.rehearsal) return false;
 	return logged === 'always' || (logged === 'refused' && outcome === 'refused');
 }
 
@@ -138,8 +139,8 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, answer, flags };
 	if (record) reply.failure = record;
 	const reports = reportStatuses(settling);
-	if (reports.length > 0) reply.reports = reports;
-	if (!isLogged(interpretation, outcome)) return { reply, logged: undefined };
+	if (reports.length > 0 && !delivery.rehearsal) reply.reports = reports;
+	if (!isLogged(message, outcome)) return { reply, logged: undefined };
 	const logged: LoggedMessage = {
 		// A part is logged as a message of its own, so that it can be replayed separately.
 		delivery: interpretation.logAs === undefined ? delivery : { ...delivery, id: newId(), bytes: interpretation.logAs },

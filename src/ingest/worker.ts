@@ -1,21 +1,27 @@
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { createLog, type Log } from '#core/log.ts';
+import { RepeatedTrouble } from '#core/repeated.ts';
 import { hostTimeZone } from '#core/time-zone.ts';
 import { bundledLibrary } from '#fhir/profiles/bundled-source.ts';
 import type { Library } from '#fhir/profiles/library.ts';
 import { siteLibrary } from '#fhir/profiles/site-library.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
-import type { Delivery } from '#record/delivery.ts';
+import { type BatchNotes, noNotes } from '#record/batch-notes.ts';
+import type { Delivery, Placing } from '#record/delivery.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
+import { Foresight } from '#storage/foresight.ts';
+import { foreseenImaging } from '#storage/holdings/imaging.ts';
 import type { StorageLimits } from '#storage/limits.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
+import type { PlacedObject } from '#storage/objects/object-store.ts';
 import { segmentSettings } from '#storage/objects/open.ts';
-import type { PlacedObject } from '#storage/objects/segment-writer.ts';
+import { Placements } from '#storage/objects/placements.ts';
+import { noAnswer, TimeLimit } from '#storage/objects/time-limit.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { SiteDefinitions } from '#storage/site-definitions.ts';
 import { WriteSet } from '#storage/write-set.ts';
@@ -26,12 +32,16 @@ import type { IngestLimits } from './limits.ts';
 
 export interface IngestSettings {
 	databaseUrl: string;
-	limits: IngestLimits & DeliveryLimits & Pick<StorageLimits, 'writeMsMax' | 'segmentBytes' | 'segmentedObjectBytesMax'>;
+	limits: IngestLimits &
+		DeliveryLimits &
+		Pick<StorageLimits, 'writeMsMax' | 'objectStoreMsMax' | 'segmentBytes' | 'segmentedObjectBytesMax' | 'compactTextMin'>;
 	logLevel: string;
 	/** The folder of the object store, if it stores files. */
 	objectsFolder: string | undefined;
 	/** The process start that writes; each thread has segments of its own. */
 	writer: string;
+	/** The memory in which the process tells of objects that it writes while they are indexed. */
+	placements?: SharedArrayBuffer;
 }
 
 /** The state of a worker thread: a connection for each lane, with its prepared statements. */
@@ -40,17 +50,28 @@ export class Ingest {
 	readonly #database: WorkerDatabase;
 	readonly #lanes = new Map<number, Connection>();
 	readonly #readSet = new ReadSet(tableShapes);
-	readonly #writeSet = new WriteSet(tableShapes);
+	readonly #writeSet: WriteSet;
 	readonly #authorities = new AuthorityCache();
+	readonly #foresight = new Foresight(foreseenImaging);
 	readonly #definitions: SiteDefinitions<Library>;
 	readonly #log: Log;
+	readonly #notTaken: RepeatedTrouble;
+	readonly #notRead: RepeatedTrouble;
 	readonly #interpretContext: InterpretContext;
+	readonly #placements: Placements | undefined;
+	readonly #storeLimit: TimeLimit;
 	#objects: FileStore | undefined;
 
-	constructor(settings: IngestSettings) {
+	constructor(settings: IngestSettings, objects?: FileStore) {
 		this.#settings = settings;
+		this.#objects = objects;
+		this.#placements = settings.placements && new Placements(settings.placements);
+		this.#writeSet = new WriteSet(tableShapes, settings.limits.compactTextMin);
 		this.#database = new WorkerDatabase(settings.databaseUrl, settings.limits);
 		this.#log = createLog(settings.logLevel);
+		this.#notTaken = new RepeatedTrouble(this.#log, 'the database does not take batches');
+		this.#notRead = new RepeatedTrouble(this.#log, 'the profiles of a site cannot be read');
+		this.#storeLimit = new TimeLimit(settings.limits.objectStoreMsMax, () => this.#log.error('the object store does not take an object'));
 		this.#definitions = new SiteDefinitions((siteId, contents) =>
 			siteLibrary(contents, (err) => this.#log.error({ err, siteId }, 'a loaded definition cannot be read')),
 		);
@@ -61,11 +82,12 @@ export class Ingest {
 			hostTimeZone: hostTimeZone(),
 			libraryOf: (siteId) => this.#definitions.of(siteId) ?? bundledLibrary(),
 			placeObject: (instance, object) => this.#placeObject(instance, object),
+			isDurable: (placing) => this.#isDurable(placing),
 		};
 	}
 
 	/** Processes one batch of a lane; undefined when the database does not accept it. */
-	async process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
+	async process(lane: number, deliveries: readonly Delivery[], notes: BatchNotes = noNotes): Promise<BatchResult | undefined> {
 		const connection = this.#connection(lane);
 		if (!(await this.#readDefinitions(connection, deliveries))) return undefined;
 		const batch = new Batch({
@@ -73,16 +95,20 @@ export class Ingest {
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
 			authorities: this.#authorities,
+			foresight: this.#foresight,
 			interpret: (delivery) => interpretDelivery(delivery, this.#interpretContext),
 			clock: systemClock,
 			log: this.#log,
+			notes,
 			patienceMs: this.#settings.limits.unavailableMsMax,
 		});
 		try {
-			return await batch.process(deliveries);
+			const result = await batch.process(deliveries);
+			this.#notTaken.over();
+			return result;
 		} catch (error) {
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
-			this.#log.warn({ err: error, lane }, 'the database does not take a batch');
+			this.#notTaken.happened(error, { lane });
 			return undefined;
 		}
 	}
@@ -97,10 +123,11 @@ export class Ingest {
 		try {
 			await connection.open();
 			for (const [siteId, version] of versions) await this.#definitions.prepare(connection, siteId, version);
+			this.#notRead.over();
 			return true;
 		} catch (error) {
 			await connection.recover('connection');
-			this.#log.warn({ err: error }, 'the profiles of a site cannot be read');
+			this.#notRead.happened(error);
 			return false;
 		}
 	}
@@ -111,7 +138,15 @@ export class Ingest {
 		this.#objects ??= new FileStore(objectsFolder, segmentSettings(limits, writer, this.#log));
 		const { attributes, objectKey, digest, headBytes = 0, callingAe, source } = instance;
 		const about = { sopInstanceUid: attributes.sopInstanceUid, callingAe, source };
-		return this.#objects.place(objectKey, { about, bytes, headBytes, digest });
+		if (this.#storeLimit.isHanging) return { key: objectKey, durable: Promise.reject(noAnswer()) };
+		const store = this.#objects;
+		const { key, durable } = store.place(objectKey, { about, bytes, headBytes, digest });
+		return { key, durable: this.#storeLimit.of('publish', durable, () => store.remove(key)) };
+	}
+
+	#isDurable(placing: Placing): Promise<boolean> {
+		if (this.#placements === undefined) throw new Error('an object is placed where nobody is told of it');
+		return this.#placements.isDurable(placing);
 	}
 
 	#connection(lane: number): Connection {
@@ -123,8 +158,8 @@ export class Ingest {
 		return connection;
 	}
 
-	async close(): Promise<void> {
-		await this.#database.close();
-		await this.#objects?.close();
+	/** Closes the connections. The store that it was given is closed by its owner, who does not wait for a disk that hangs. */
+	close(): Promise<void> {
+		return this.#database.close();
 	}
 }

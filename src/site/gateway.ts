@@ -13,8 +13,11 @@ export interface SiteGateway {
 	 * sender's repetition is recognised.
 	 */
 	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>>;
-	/** Tells whether `deliver` would accept a message of this size now. Surfaces that can pause their socket ask first. */
-	hasRoom(siteId: string, bytes: number): boolean;
+	/**
+	 * Tells whether `deliver` would accept a message of this size now. The sender is named as `senderOf` names it. Surfaces that can pause their socket
+	 * ask first.
+	 */
+	hasRoom(siteId: string, sender: string, bytes: number): boolean;
 	/** Resolves when there may be room again, or after a short while. */
 	whenRoom(siteId: string): Promise<void>;
 	/** False while the database does not take batches: HTTP answers 503 without queueing, MLLP pauses reading. */

@@ -3,11 +3,12 @@ import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { MailboxLimits } from './limits.ts';
-import { type Letter, Mailbox } from './mailbox.ts';
+import { type Letter, Mailbox, type Parting } from './mailbox.ts';
 import { Returning } from './returning.ts';
+import { type Crash, judge } from './suspicion.ts';
 
 /** The outcome of a batch: its replies in order, or the reason why there are none. A message without a reply was not carried out. */
-export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'crashed' };
+export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | Crash;
 
 export interface LaneOptions {
 	limits: MailboxLimits & DeliveryLimits;
@@ -18,6 +19,13 @@ export interface LaneOptions {
 	timers?: Timers;
 	onAvailability(available: boolean): void;
 	onRoom(siteId: string): void;
+	/** Told of each message that was carried out, as its sender is answered. */
+	onAnswered?: ((delivery: Delivery, reply: Reply) => void) | undefined;
+	/**
+	 * Processes a message that takes long, apart from those of other sites; resolves when it is answered or given up, or withheld: then it
+	 * comes back. Absent in the lane that does this.
+	 */
+	apart?: ((letter: Letter) => Promise<Parting>) | undefined;
 }
 
 /** The pause doubles from here, so a larger first one would only delay the recovery. */
@@ -38,6 +46,8 @@ export class Lane {
 	#waiting: Mailbox[] = [];
 	/** Mailboxes whose first letter could not be carried out; they wait apart, so that other sites go on. */
 	readonly #held = new Set<Mailbox>();
+	/** Mailboxes whose last letter is processed apart: what follows it waits. */
+	readonly #away = new Set<Mailbox>();
 	#inFlight: Letter[] = [];
 	/** The event for which the next batch waits. */
 	#scheduled: 'soon' | 'retry' | 'returning' | undefined;
@@ -73,16 +83,29 @@ export class Lane {
 
 	deliver(delivery: Delivery): Promise<Reply> {
 		return new Promise((resolve, reject) => {
-			let mailbox = this.#mailboxes.get(delivery.siteId);
-			if (mailbox === undefined) {
-				mailbox = new Mailbox(delivery.siteId);
-				this.#mailboxes.set(delivery.siteId, mailbox);
-			}
-			if (mailbox.length === 0) this.#waiting.push(mailbox);
-			mailbox.push({ delivery, enqueuedAtMs: this.#options.nowMs(), crashesAlone: 0, resolve, reject });
-			this.#returning.arrived();
-			this.#schedule();
+			this.#receive({ delivery, enqueuedAtMs: this.#options.nowMs(), crashesAlone: 0, resolve, reject });
 		});
+	}
+
+	/** Takes over a letter of another lane; resolves when it is answered, given up or withheld. */
+	takeOver(letter: Letter): Promise<Parting> {
+		return new Promise((resolve) => {
+			letter.left = resolve;
+			this.#receive(letter);
+		});
+	}
+
+	#receive(letter: Letter): void {
+		const { siteId } = letter.delivery;
+		let mailbox = this.#mailboxes.get(siteId);
+		if (mailbox === undefined) {
+			mailbox = new Mailbox(siteId);
+			this.#mailboxes.set(siteId, mailbox);
+		}
+		if (mailbox.length === 0 && !this.#away.has(mailbox)) this.#waiting.push(mailbox);
+		mailbox.push(letter);
+		this.#returning.arrived();
+		this.#schedule();
 	}
 
 	/** Resolves when nothing waits and nothing is in flight. */
@@ -97,7 +120,7 @@ export class Lane {
 	}
 
 	#isIdle(): boolean {
-		return this.#inFlight.length === 0 && this.#waiting.length === 0 && this.#held.size === 0;
+		return this.#inFlight.length === 0 && this.#waiting.length === 0 && this.#held.size === 0 && this.#away.size === 0;
 	}
 
 	/**
@@ -164,31 +187,63 @@ export class Lane {
 		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
 	}
 
-	/** One message of each waiting site in turn, until the batch is full. */
+	/** One message of each waiting site in turn, until the batch is full. A long one is processed apart once those before it are answered. */
 	#take(): Letter[] {
 		const { batchBytesMax } = this.#options.limits;
 		const batch: Letter[] = [];
 		let bytes = 0;
-		let round = this.#waiting;
-		this.#waiting = [];
+		let round = this.#takeWaiting();
+		const later: Mailbox[] = [];
 		while (round.length > 0) {
 			const next: Mailbox[] = [];
 			for (const [index, mailbox] of round.entries()) {
 				const size = mailbox.oldest?.delivery.bytes.length ?? 0;
 				if (batch.length >= this.#batchMax || (batch.length > 0 && bytes + size > batchBytesMax)) {
-					this.#waiting = [...round.slice(index), ...next];
+					this.#waiting = [...round.slice(index), ...next, ...later];
 					return batch;
 				}
 				const letter = mailbox.shift();
 				if (letter === undefined) continue;
 				batch.push(letter);
 				bytes += size;
-				if (mailbox.length > 0) next.push(mailbox);
+				if (mailbox.length > 0) (this.#isLong(mailbox) ? later : next).push(mailbox);
 				this.#options.onRoom(mailbox.siteId);
 			}
 			round = next;
 		}
+		this.#waiting = later;
 		return batch;
+	}
+
+	/** Takes the waiting mailboxes, but for those whose turn is that of a long message: it is processed apart. */
+	#takeWaiting(): Mailbox[] {
+		const waiting = this.#waiting;
+		this.#waiting = [];
+		return waiting.filter((mailbox) => {
+			const isLong = this.#isLong(mailbox);
+			if (isLong) this.#sendAway(mailbox);
+			return !isLong;
+		});
+	}
+
+	#isLong({ oldest }: Mailbox): boolean {
+		// A message that is withheld is only logged and refused.
+		if (this.#options.apart === undefined || oldest === undefined || oldest.delivery.withheld) return false;
+		return oldest.isApart === true || oldest.delivery.bytes.length >= this.#options.limits.longMessageBytes;
+	}
+
+	#sendAway(mailbox: Mailbox): void {
+		const letter = mailbox.shift();
+		if (letter === undefined) return;
+		this.#away.add(mailbox);
+		this.#options.onRoom(mailbox.siteId);
+		void this.#options.apart?.(letter).then((parting) => {
+			this.#away.delete(mailbox);
+			if (parting === 'withheld') mailbox.unshift([letter]);
+			if (mailbox.length > 0) this.#waiting.push(mailbox);
+			this.#tellIdle();
+			this.#schedule();
+		});
 	}
 
 	#conclude(batch: readonly Letter[], outcome: BatchOutcome): void {
@@ -198,11 +253,14 @@ export class Lane {
 			this.#answer(batch, outcome.replies);
 			return;
 		}
-		if (outcome.kind === 'crashed') this.#suspect(batch);
+		if (outcome.kind === 'crashed') {
+			this.#recover(batch, outcome);
+			return;
+		}
 		this.#putBack(batch);
-		this.#setRetry(
-			outcome.kind === 'crashed' ? retryMsMin : Math.min(retryMsMax(this.#options.limits), Math.max(retryMsMin, this.#retryMs * 2)),
-		);
+		// A message that has waited for the answer to a COMMIT as long as it may is not carried out again.
+		this.expire();
+		this.#setRetry(Math.min(retryMsMax(this.#options.limits), Math.max(retryMsMin, this.#retryMs * 2)));
 	}
 
 	#answer(batch: readonly Letter[], replies: readonly (Reply | undefined)[]): void {
@@ -213,10 +271,12 @@ export class Lane {
 				const mailbox = this.#mailboxes.get(letter.delivery.siteId);
 				if (mailbox) mailbox.heldMs = 0;
 				letter.resolve(reply);
+				this.#options.onAnswered?.(letter.delivery, reply);
+				letter.left?.('ended');
 			} else if (index < replies.length) {
 				left.push(letter);
 			} else {
-				letter.reject(new Error('a batch answered fewer messages than it was given'));
+				giveUp(letter, new Error('a batch answered fewer messages than it was given'));
 			}
 		}
 		if (left.length > 0) this.#hold(left);
@@ -240,11 +300,16 @@ export class Lane {
 		}
 	}
 
-	/** The messages of a batch that ended the worker go one by one from now on; one that does it twice alone is withheld. */
-	#suspect(batch: readonly Letter[]): void {
+	/** Takes a batch up again whose worker ended. */
+	#recover(batch: readonly Letter[], crash: Crash): void {
+		const { again, lost, returned } = judge(batch, crash, this.#options.apart !== undefined);
+		for (const letter of lost) giveUp(letter, unsure());
+		for (const letter of returned) letter.left?.('withheld');
+		this.#putBack(again);
+		if (crash.at !== undefined) return;
+		// Nobody knows which message it was, so they go one by one; and why, so the next try waits.
 		this.#batchMax = 1;
-		const [alone] = batch;
-		if (alone && batch.length === 1 && ++alone.crashesAlone >= 2) alone.delivery.withheld = true;
+		this.#setRetry(retryMsMin);
 	}
 
 	#putBack(batch: readonly Letter[]): void {
@@ -278,17 +343,28 @@ export class Lane {
 	expire(): void {
 		const deadline = this.#options.nowMs() - this.#options.limits.unavailableMsMax;
 		for (const letter of this.#inFlight) if (letter.enqueuedAtMs < deadline) letter.reject(unavailable());
-		const expired = [...this.#waiting, ...this.#held].filter((mailbox) => (mailbox.oldest?.enqueuedAtMs ?? deadline) < deadline);
+		const expired = [...this.#waiting, ...this.#held, ...this.#away].filter(
+			(mailbox) => (mailbox.oldest?.enqueuedAtMs ?? deadline) < deadline,
+		);
 		if (expired.length === 0) return;
 		this.#waiting = this.#waiting.filter((mailbox) => !expired.includes(mailbox));
 		for (const mailbox of expired) {
 			this.#held.delete(mailbox);
 			mailbox.heldMs = 0;
-			for (const letter of mailbox.takeAll()) letter.reject(unavailable());
+			for (const letter of mailbox.takeAll()) giveUp(letter, unavailable());
 			this.#options.onRoom(mailbox.siteId);
 		}
 		this.#tellIdle();
 	}
+}
+
+function giveUp(letter: Letter, error: Error): void {
+	letter.reject(error);
+	letter.left?.('ended');
+}
+
+function unsure(): Failure {
+	return new Failure('unavailable', 'it is not known whether this was stored: look before you send it again', { retryAfterSeconds: 5 });
 }
 
 function unavailable(): Failure {

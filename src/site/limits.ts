@@ -20,6 +20,23 @@ export const mailboxLimitDefinitions = {
 		ofNode: 'divided',
 		answer: 'bytes of the waiting messages of one site; MLLP pauses reading, HTTP answers 503 with Retry-After',
 	},
+	mailboxClientMessagesMax: {
+		variable: 'MAILBOX_CLIENT_MESSAGES_MAX',
+		default: 768,
+		min: 1,
+		max: 1_000_000,
+		ofNode: 'divided',
+		answer: 'waiting messages of one integration client or key; MLLP pauses reading, HTTP answers 503 with Retry-After',
+	},
+	mailboxClientBytesMax: {
+		variable: 'MAILBOX_CLIENT_BYTES_MAX',
+		default: 96 * MiB,
+		min: MiB,
+		max: 16_384 * MiB,
+		ofNode: 'divided',
+		answer:
+			'bytes of the waiting messages of one integration client or key, never less than one message; MLLP pauses reading, HTTP answers 503 with Retry-After',
+	},
 	waitingBytesMax: {
 		variable: 'WAITING_BYTES_MAX',
 		default: 512 * MiB,
@@ -48,6 +65,27 @@ export const mailboxLimitDefinitions = {
 		min: 1024,
 		max: 512 * MiB,
 		answer: 'bytes of one transaction; a larger message has a transaction of its own',
+	},
+	longMessageBytes: {
+		variable: 'LONG_MESSAGE_BYTES',
+		default: 2 * MiB,
+		min: 1024,
+		max: 512 * MiB,
+		answer: 'bytes from which a message is processed in a worker for long messages, so that other sites go on',
+	},
+	sharedCpuMsMax: {
+		variable: 'SHARED_CPU_MS_MAX',
+		default: 2000,
+		min: 100,
+		max: 600_000,
+		answer: 'processor time of a message in a worker that sites share; it is tried again in that for long messages',
+	},
+	messageCpuMsMax: {
+		variable: 'MESSAGE_CPU_MS_MAX',
+		default: 10_000,
+		min: 100,
+		max: 600_000,
+		answer: 'processor time of a message in the worker for long messages; exceeded twice, AE 207 or 422',
 	},
 } as const satisfies LimitDefinitions;
 

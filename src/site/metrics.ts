@@ -19,6 +19,10 @@ export function reportStatusLabel(status: string): ReportStatusLabel {
 	return statuses.find((known) => known === status) ?? 'unknown';
 }
 
+const mailboxHolders = ['client', 'site', 'node'] as const;
+/** The holder of too many waiting messages. */
+export type MailboxHolder = (typeof mailboxHolders)[number];
+
 /** Mailboxes, batches and workers. */
 export const siteMetricDefinitions = {
 	reportVersions: {
@@ -49,8 +53,8 @@ export const siteMetricDefinitions = {
 	mailboxFull: {
 		name: 'tributary_mailbox_full_total',
 		kind: 'counter',
-		help: 'Messages turned away because the mailbox of their site, or all mailboxes together, had no room.',
-		labels: {},
+		help: 'Messages turned away because their client, the mailbox of their site, or all mailboxes together had no room.',
+		labels: { holder: mailboxHolders },
 	},
 	batchMessages: {
 		name: 'tributary_ingest_batch_messages',
@@ -77,6 +81,12 @@ export const siteMetricDefinitions = {
 		kind: 'counter',
 		help: 'Batches that were halved to find the message that the database refused.',
 		labels: {},
+	},
+	messageBudget: {
+		name: 'tributary_message_cpu_budget_total',
+		kind: 'counter',
+		help: 'Messages that took long in a worker. Ended: the worker was ended, and the message is tried again alone. Refused: after that happened twice.',
+		labels: { step: ['warned', 'ended', 'refused'] },
 	},
 	workerRestarts: {
 		name: 'tributary_worker_restarts_total',

@@ -1,17 +1,19 @@
 import { Worker } from 'node:worker_threads';
-import { Piscina } from 'piscina';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
-import type { Delivery, ReplyTo } from '#record/delivery.ts';
+import type { Delivery, Reply, ReplyTo } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { SiteGateway } from './gateway.ts';
 import { type BatchOutcome, Lane } from './lane.ts';
 import type { MailboxLimits } from './limits.ts';
-import type { Mailbox } from './mailbox.ts';
-import { reportStatusLabel, type SiteMetrics } from './metrics.ts';
-import { type IngestTask, type IngestTaskResult, taskOf } from './task.ts';
+import { type Letter, type Mailbox, type Parting, senderOf } from './mailbox.ts';
+import { type MailboxHolder, reportStatusLabel, type SiteMetrics } from './metrics.ts';
+import type { IngestTaskResult } from './task.ts';
+import { Watchdog } from './watchdog.ts';
+import { type OpenPool, openPiscina } from './worker-pool.ts';
+import { ThreadEnded, WorkerThread } from './worker-thread.ts';
 
 export interface ShardsOptions {
 	/** The worker's entry file. */
@@ -19,6 +21,8 @@ export interface ShardsOptions {
 	workers: number;
 	/** The place of the process in its node; it tells its shards apart from those of the others. */
 	place?: number;
+	/** Carries out batches of a few instances in this thread, one at a time. Without it the workers do. */
+	inPlace?: InPlace;
 	/** Data for each worker; it must survive structured cloning. */
 	workerData: unknown;
 	limits: MailboxLimits & DeliveryLimits;
@@ -27,48 +31,92 @@ export interface ShardsOptions {
 	metrics: SiteMetrics;
 	log: Log;
 	nowMs(): number;
+	/** Told of each message that was carried out, as its sender is answered. */
+	onAnswered?: (delivery: Delivery, reply: Reply) => void;
 	/** The system's unless they are given. */
 	timers?: Timers;
-	/** Opens one thread; by default a Piscina of one thread. */
-	openPool?: (options: ShardsOptions) => WorkerPool;
+	/** By default a Piscina of one thread. */
+	openPool?: OpenPool;
 }
 
-/** One worker thread, which processes several batches at a time. */
-export interface WorkerPool {
-	readonly threads: readonly unknown[];
-	run(task: IngestTask, options: { transferList: ArrayBuffer[] }): Promise<IngestTaskResult>;
-	destroy(): Promise<void>;
+/** Does in this thread what a worker does. */
+export interface InPlace {
+	/** Returns undefined when the database does not take the batch. */
+	process(deliveries: readonly Delivery[]): Promise<{ replies: (Reply | undefined)[]; stages: BatchStages } | undefined>;
+	close(): Promise<void>;
 }
 
 /** Two lanes share a thread: while one waits for its COMMIT, the other's messages are parsed and mapped. */
 const lanesPerWorker = 2;
+/** One worker for long messages serves so many workers that sites share. It begins with the first long message. */
+const workersPerLong = 2;
+
+/** Instances of one batch that do not go to a worker. */
+const inPlaceMax = 8;
 
 /** Sites are spread over lanes by hash; each lane has one batch in flight on its own database connection. */
 export class Shards implements SiteGateway {
 	readonly #options: ShardsOptions;
-	readonly #pools: WorkerPool[];
+	readonly #threads: WorkerThread[] = [];
 	readonly #timers: Timers;
 	readonly #lanes: Lane[] = [];
+	/** Each processes one message at a time, for sites of other lanes. */
+	readonly #longLanes: Lane[] = [];
+	readonly #watchdog: Watchdog;
 	readonly #room = new Map<string, (() => void)[]>();
 	readonly #sweep: Stoppable;
 	#closed = false;
+	/** There is one connection to the database for batches in this thread. */
+	#isBusyInPlace = false;
 
 	constructor(options: ShardsOptions) {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
-		const openPool = options.openPool ?? openPiscina;
-		this.#pools = Array.from({ length: options.workers }, () => openPool(options));
-		for (const pool of this.#pools) {
-			for (let lane = 0; lane < lanesPerWorker; lane++) this.#lanes.push(this.#createLane(pool, lane));
-		}
+		this.#watchdog = new Watchdog(options, this.#timers);
+		for (let worker = 0; worker < options.workers; worker++) this.#addWorker();
+		for (let worker = 0; worker < options.workers; worker += workersPerLong) this.#addLongWorker();
 		this.#sweep = this.#timers.every(250, () => this.#expire());
 	}
 
-	#expire(): void {
-		for (const lane of this.#lanes) lane.expire();
+	#open(lanes: number, isLazy: boolean): WorkerThread {
+		const { worker, workerData, openPool = (notes) => openPiscina(worker, workerData, lanes, notes) } = this.#options;
+		const thread = new WorkerThread(openPool, lanes, { isLazy });
+		this.#threads.push(thread);
+		return thread;
 	}
 
-	#createLane(pool: WorkerPool, lane: number): Lane {
+	#addWorker(): void {
+		const thread = this.#open(lanesPerWorker, false);
+		this.#watchdog.watch(thread, this.#options.limits.sharedCpuMsMax);
+		for (let lane = 0; lane < lanesPerWorker; lane++) this.#lanes.push(this.#createLane(thread, lane));
+	}
+
+	#addLongWorker(): void {
+		const { limits, nowMs } = this.#options;
+		const thread = this.#open(1, true);
+		this.#watchdog.watch(thread, limits.messageCpuMsMax);
+		const lane = new Lane({
+			limits: { ...limits, batchMessagesMax: 1 },
+			nowMs,
+			timers: this.#timers,
+			process: (deliveries) => this.#process(thread, 0, deliveries),
+			// While nothing can be stored here, the lanes of the sites cannot store either, and tell so.
+			onAvailability: () => undefined,
+			onRoom: () => undefined,
+			onAnswered: this.#options.onAnswered,
+		});
+		this.#longLanes.push(lane);
+	}
+
+	#expire(): void {
+		for (const lane of this.#allLanes()) lane.expire();
+	}
+
+	#allLanes(): Lane[] {
+		return [...this.#lanes, ...this.#longLanes];
+	}
+
+	#createLane(thread: WorkerThread, lane: number): Lane {
 		const { limits, log, metrics } = this.#options;
 		const { shardAvailable } = metrics;
 		const { place = 0, workers } = this.#options;
@@ -78,34 +126,66 @@ export class Shards implements SiteGateway {
 			limits,
 			nowMs: this.#options.nowMs,
 			timers: this.#timers,
-			process: (deliveries) => this.#process(pool, lane, deliveries),
+			process: (deliveries) => this.#process(thread, lane, deliveries),
 			onAvailability: (available) => {
 				shardAvailable.set({ shard }, available ? 1 : 0);
 				log[available ? 'info' : 'warn']({ shard }, available ? 'storing again' : 'cannot store; senders wait');
 			},
 			onRoom: (siteId) => this.#tellRoom(siteId),
+			onAnswered: this.#options.onAnswered,
+			apart: (letter) => this.#processApart(letter),
 		});
 	}
 
-	async #process(pool: WorkerPool, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
+	async #processApart(letter: Letter): Promise<Parting> {
+		const parting = await laneFor(letter.delivery.siteId, this.#longLanes).takeOver(letter);
+		delete letter.left;
+		if (letter.delivery.withheld === 'time') this.#options.metrics.messageBudget.inc({ step: 'refused' });
+		return parting;
+	}
+
+	async #process(thread: WorkerThread, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
 		const { metrics } = this.#options;
 		try {
-			const [task, transferList] = taskOf(lane, deliveries);
 			const started = this.#timers.elapsedMs();
-			const result = await pool.run(task, { transferList });
+			const result = await this.#carryOut(thread, lane, deliveries);
 			if (result.kind === 'unavailable') return result;
+			if (result.kind === 'failed') throw result.error;
 			if (deliveries.length > 0) this.#observe(deliveries.length, this.#timers.elapsedMs() - started, result.stages);
 			const { replies } = result;
 			for (const reply of replies)
 				for (const status of reply?.reports ?? []) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
 			return { kind: 'done', replies };
 		} catch (error) {
-			if (this.#closed) return { kind: 'unavailable' };
-			metrics.workerRestarts.inc();
-			metrics.batchRetries.inc({ reason: 'worker' });
-			this.#options.log.error({ err: error, lane }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
-			return { kind: 'crashed' };
+			return this.#crash(lane, error);
 		}
+	}
+
+	async #carryOut(thread: WorkerThread, lane: number, deliveries: Delivery[]): Promise<IngestTaskResult> {
+		const { inPlace } = this.#options;
+		if (inPlace !== undefined && !this.#isBusyInPlace && isCarriedOutHere(deliveries)) {
+			this.#isBusyInPlace = true;
+			try {
+				const result = await inPlace.process(deliveries);
+				return result === undefined ? { kind: 'unavailable' } : { kind: 'done', ...result };
+			} finally {
+				this.#isBusyInPlace = false;
+			}
+		}
+		this.#watchdog.wake();
+		return thread.run(lane, deliveries);
+	}
+
+	#crash(lane: number, error: unknown): BatchOutcome {
+		if (this.#closed) return { kind: 'unavailable' };
+		const { metrics, log } = this.#options;
+		const ended = error instanceof ThreadEnded ? error : undefined;
+		metrics.batchRetries.inc({ reason: 'worker' });
+		if (ended?.reason !== 'time') {
+			metrics.workerRestarts.inc();
+			log.error({ err: error, lane }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
+		}
+		return ended === undefined ? { kind: 'crashed' } : { kind: 'crashed', at: ended.at, reason: ended.reason, isUnsure: ended.isUnsure };
 	}
 
 	#observe(messages: number, totalMs: number, stages: BatchStages): void {
@@ -121,26 +201,34 @@ export class Shards implements SiteGateway {
 	}
 
 	#laneOf(siteId: string): Lane {
-		const lane = this.#lanes[Number.parseInt(siteId.slice(-8), 16) % this.#lanes.length];
-		if (lane === undefined) throw new Error('there are no lanes');
-		return lane;
+		return laneFor(siteId, this.#lanes);
 	}
 
 	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> {
-		if (this.#closed || !this.hasRoom(delivery.siteId, delivery.bytes.length)) {
-			this.#options.metrics.mailboxFull.inc();
+		const full = this.#fullBy(delivery.siteId, senderOf(delivery), delivery.bytes.length);
+		if (this.#closed || full !== undefined) {
+			this.#options.metrics.mailboxFull.inc({ holder: full ?? 'node' });
 			return Promise.reject(new Failure('unavailable', 'too many messages of this site wait to be stored', { retryAfterSeconds: 1 }));
 		}
 		// A lane carries deliveries of all kinds; each gets the answer of its kind.
 		return this.#laneOf(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
 	}
 
-	hasRoom(siteId: string, bytes: number): boolean {
-		const { mailboxMessagesMax, mailboxBytesMax, waitingBytesMax } = this.#options.limits;
+	hasRoom(siteId: string, sender: string, bytes: number): boolean {
+		return this.#fullBy(siteId, sender, bytes) === undefined;
+	}
+
+	/** Returns whose waiting messages leave no room for another one of this size. */
+	#fullBy(siteId: string, sender: string, bytes: number): MailboxHolder | undefined {
+		const { mailboxMessagesMax, mailboxBytesMax, mailboxClientMessagesMax, mailboxClientBytesMax, waitingBytesMax } = this.#options.limits;
+		if (this.waiting().bytes >= waitingBytesMax) return 'node';
 		const mailbox = this.#laneOf(siteId).mailbox(siteId);
-		if (mailbox === undefined || mailbox.length === 0) return this.waiting().bytes < waitingBytesMax;
+		if (mailbox === undefined || mailbox.length === 0) return undefined;
 		const messagesMax = Math.min(mailboxMessagesMax, this.#options.waitingMaxOf?.(siteId) ?? mailboxMessagesMax);
-		return mailbox.length < messagesMax && mailbox.bytes + bytes <= mailboxBytesMax && this.waiting().bytes < waitingBytesMax;
+		if (mailbox.length >= messagesMax || mailbox.bytes + bytes > mailboxBytesMax) return 'site';
+		const own = mailbox.of(sender);
+		if (own === undefined || own.messages === 0) return undefined;
+		return own.messages >= mailboxClientMessagesMax || own.bytes + bytes > mailboxClientBytesMax ? 'client' : undefined;
 	}
 
 	whenRoom(siteId: string): Promise<void> {
@@ -172,7 +260,7 @@ export class Shards implements SiteGateway {
 		let messages = 0;
 		let bytes = 0;
 		let deepest = 0;
-		for (const lane of this.#lanes) {
+		for (const lane of this.#allLanes()) {
 			for (const mailbox of lane.mailboxes() as Iterable<Mailbox>) {
 				messages += mailbox.length;
 				bytes += mailbox.bytes;
@@ -185,37 +273,52 @@ export class Shards implements SiteGateway {
 	/** Returns the number of waiting messages by site id. Sites without any are left out. */
 	waitingBySite(): Map<string, number> {
 		const waiting = new Map<string, number>();
-		for (const lane of this.#lanes) for (const { siteId, length } of lane.mailboxes()) if (length > 0) waiting.set(siteId, length);
+		for (const lane of this.#allLanes()) {
+			for (const { siteId, length } of lane.mailboxes()) if (length > 0) waiting.set(siteId, (waiting.get(siteId) ?? 0) + length);
+		}
+		return waiting;
+	}
+
+	/** Returns what waits of each sender. */
+	waitingBySender(): { siteId: string; feed: string; waiting: number }[] {
+		const waiting: { siteId: string; feed: string; waiting: number }[] = [];
+		for (const lane of this.#lanes) {
+			for (const mailbox of lane.mailboxes()) {
+				if (mailbox.length === 0) continue;
+				for (const { sender, messages } of mailbox.senders()) waiting.push({ siteId: mailbox.siteId, feed: sender, waiting: messages });
+			}
+		}
 		return waiting;
 	}
 
 	/** Returns the threads, for tests that end one. */
 	threads(): Worker[] {
-		return this.#pools.flatMap((pool) => pool.threads).filter((thread) => thread instanceof Worker);
+		return this.#threads.flatMap(({ threads }) => threads).filter((thread) => thread instanceof Worker);
 	}
 
 	/** Resolves when all accepted messages are answered, or after `waitMs`; then it ends the workers. */
 	async close(waitMs: number): Promise<void> {
 		const deadline = new Promise<void>((resolve) => this.#timers.after(waitMs, resolve, false));
-		await Promise.race([Promise.all(this.#lanes.map((lane) => lane.idle())), deadline]);
+		await Promise.race([Promise.all(this.#allLanes().map((lane) => lane.idle())), deadline]);
 		this.#closed = true;
-		for (const lane of this.#lanes) lane.close();
+		for (const lane of this.#allLanes()) lane.close();
 		this.#sweep.stop();
-		await Promise.all(this.#pools.map((pool) => pool.destroy()));
+		this.#watchdog.stop();
+		await Promise.all([...this.#threads.map((thread) => thread.close()), this.#options.inPlace?.close()]);
 	}
 }
 
-function openPiscina({ worker, workerData }: ShardsOptions): WorkerPool {
-	return new Piscina({
-		filename: worker.href,
-		workerData,
-		minThreads: 1,
-		maxThreads: 1,
-		idleTimeout: Number.POSITIVE_INFINITY,
-		concurrentTasksPerWorker: lanesPerWorker,
-		// With Atomics.wait the database sockets of an idle worker freeze.
-		atomics: 'disabled',
-		// A batch's garbage is collected early in a nursery of this size. With the default of 16 MiB the collector takes a sixth of the time.
-		resourceLimits: { maxYoungGenerationSizeMb: 128 },
-	});
+/**
+ * A batch of a few instances is carried out here: there is next to nothing to interpret, so the way to a worker and back would cost as much as
+ * the work. With more at once the workers relieve this thread.
+ */
+function isCarriedOutHere(deliveries: readonly Delivery[]): boolean {
+	const { length } = deliveries;
+	return length > 0 && length <= inPlaceMax && deliveries.every(({ kind, withheld }) => kind === 'instance' && !withheld);
+}
+
+function laneFor(siteId: string, lanes: readonly Lane[]): Lane {
+	const lane = lanes[Number.parseInt(siteId.slice(-8), 16) % lanes.length];
+	if (lane === undefined) throw new Error('there are no lanes');
+	return lane;
 }

@@ -12,7 +12,11 @@ export interface IngestTask {
 type Packed<T> = T extends Delivery ? Omit<T, 'bytes'> & { length: number } : never;
 type PackedDelivery = Packed<Delivery>;
 
-export type IngestTaskResult = { kind: 'unavailable' } | { kind: 'done'; replies: (Reply | undefined)[]; stages: BatchStages };
+/** `failed`: a fault of this code ended the batch, and the thread goes on. */
+export type IngestTaskResult =
+	| { kind: 'unavailable' }
+	| { kind: 'failed'; error: unknown }
+	| { kind: 'done'; replies: (Reply | undefined)[]; stages: BatchStages };
 
 export function taskOf(lane: number, deliveries: readonly Delivery[]): [IngestTask, ArrayBuffer[]] {
 	const bytes = joined(deliveries.map((delivery) => delivery.bytes));

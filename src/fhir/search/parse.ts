@@ -96,7 +96,7 @@ function readInclusion(search: ParsedSearch, definition: ResourceDefinition, nam
 			.filter(({ inclusion }) => reachedBy(inclusion, permission, options) === undefined)
 			.map(({ inclusion }) => scopeName(inclusion.includedType, permission)),
 	);
-	if (permitted.length === 0 && lacking.size > 0) throw missingScope(...lacking);
+	if (permitted.length === 0 && lacking.size > 0) throw missingScope(options.scopes, ...lacking);
 	search.withheld = [...new Set([...search.withheld, ...lacking])];
 	if (iterates) addNew(search.iterations, permitted);
 	else {

@@ -143,7 +143,9 @@ function isLine(type: string): boolean {
 }
 
 function addNotes(resource: JsonObject, notes: JsonObject[]): void {
-	resource['note'] = [...((resource['note'] ?? []) as JsonObject[]), ...notes];
+	const held = resource['note'] as JsonObject[] | undefined;
+	if (held === undefined) resource['note'] = [...notes];
+	else for (const note of notes) held.push(note);
 }
 
 /** A text of empty lines is no value, because FHIR strings are not blank. */

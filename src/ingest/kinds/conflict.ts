@@ -1,9 +1,10 @@
-import { Failure, type FailureRecord } from '#core/failure.ts';
+import type { Failure, FailureRecord } from '#core/failure.ts';
 import type { ChangeSet } from '#record/change-set.ts';
 import type { ConflictDelivery } from '#record/delivery.ts';
 import type { ConflictDecision, DecisionAnswer } from '#record/instance.ts';
 import { namedPatient } from '../data-set-patient.ts';
 import type { Interpretation } from '../interpretation.ts';
+import { withheldBy } from '../withheld.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 import { withOffsets } from './instance.ts';
 
@@ -14,11 +15,12 @@ function interpret(delivery: ConflictDelivery, { hostTimeZone }: InterpretContex
 	const given = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as ConflictDecision;
 	const received = given.received && withOffsets(given.received, delivery.settings, hostTimeZone);
 	const decision: ConflictDecision = { ...given, received };
+	const withheld = withheldBy(delivery, 'the conflict could not be settled');
 	return {
 		messageType: 'conflict settle',
 		controlId: '',
-		verdict: delivery.withheld
-			? { kind: 'refuse', failure: new Failure('internal', 'the conflict could not be settled') }
+		verdict: withheld
+			? { kind: 'refuse', failure: withheld }
 			: { kind: 'apply', changeSet: changeSetOf(decision, delivery.settings.default_authority) },
 		// A decision is in the audit trail; the log keeps only refusals.
 		logged: 'refused',

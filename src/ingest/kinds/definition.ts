@@ -1,7 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
 import type { Library } from '#fhir/profiles/library.ts';
-import type { AnswerOf, DeliveryKind, DeliveryOf } from '#record/delivery.ts';
+import type { AnswerOf, DeliveryKind, DeliveryOf, Placing } from '#record/delivery.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
@@ -17,6 +17,8 @@ export interface InterpretContext {
 	libraryOf(siteId: string): Library;
 	/** Puts a whole object into the store. The key by which rows name it is known at once, before the object is durable. */
 	placeObject(instance: StoredInstance, object: Uint8Array): { key: string; durable: Promise<void> };
+	/** Tells whether an object that somebody else writes is durable, or has not become so within a short time. */
+	isDurable(placing: Placing): Promise<boolean>;
 }
 
 /** The message log keeps an answer as bytes: none, one part, or several. */
@@ -32,7 +34,18 @@ export interface LoggedMessage {
 }
 
 /** A delivery carries these whatever its kind is. */
-type CarriedByAll = 'id' | 'siteId' | 'clientId' | 'surface' | 'source' | 'receivedAtMs' | 'settings' | 'bytes' | 'withheld' | 'replayOf';
+type CarriedByAll =
+	| 'id'
+	| 'siteId'
+	| 'clientId'
+	| 'surface'
+	| 'source'
+	| 'receivedAtMs'
+	| 'settings'
+	| 'bytes'
+	| 'withheld'
+	| 'replayOf'
+	| 'rehearsal';
 /** The further members of one kind of delivery. */
 type Carried<Delivery> = Delivery extends unknown ? Omit<Delivery, CarriedByAll> : never;
 
@@ -48,6 +61,8 @@ export interface DeliveryDefinition<Kind extends DeliveryKind = DeliveryKind> {
 	 * lost on the way.
 	 */
 	recognisedBy: 'bytes' | 'delivery';
+	/** True when a message mostly reads what the one before it read. It has no control id, and is logged only when it is refused. */
+	isForeseen?: boolean;
 	/** The format's name for the sender's message id, if it must be used only once. */
 	messageIdName?: string;
 	/** The name in `meta.source` after the surface; by default the control id. */

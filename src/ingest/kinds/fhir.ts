@@ -18,6 +18,7 @@ import type { Notice, ResourceChange } from '#record/kinds/resource.ts';
 import { permits, type Scopes } from '#record/scopes.ts';
 import type { Interpretation, PartedInterpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
+import { withheldBy } from '../withheld.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
 const noBytes = new Uint8Array(0);
@@ -42,7 +43,8 @@ function interpret(delivery: FhirDelivery, { limits, log, libraryOf }: Interpret
 	const request = decodeRequest(delivery.bytes);
 	const label = labelOf(request);
 	try {
-		if (delivery.withheld) throw new Failure('internal', 'the request could not be processed');
+		const withheld = withheldBy(delivery, 'the request could not be processed');
+		if (withheld) throw withheld;
 		return interpreted(request, label, delivery, { limits, library: libraryOf(delivery.siteId) });
 	} catch (error) {
 		if (error instanceof Failure) return refused(label, error);

@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { type AcknowledgementCode, acknowledgementId, renderAck } from '#hl7v2/ack.ts';
+import { readHead } from '#hl7v2/head.ts';
 import { type Interpreted, interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
 import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
@@ -7,6 +8,7 @@ import { indexText } from '#record/index-text.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { Interpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
+import { withheldBy } from '../withheld.ts';
 import { type AnswerLog, defineDelivery, type InterpretContext } from './definition.ts';
 
 /** The acknowledgements are logged as they are sent. */
@@ -27,12 +29,14 @@ function interpret(delivery: Hl7v2Delivery, context: InterpretContext): Interpre
 	const { limits, clock } = context;
 	const parsed = parse(delivery, limits);
 	const message = parsed instanceof Message ? parsed : undefined;
+	// Only the header of a withheld message is read.
+	const named = delivery.withheld ? readHead(delivery.bytes) : message;
 	const verdict = parsed instanceof Message ? verdictOf(parsed, delivery, context) : ({ kind: 'refuse', failure: parsed } as const);
 	const warnings = verdict.kind === 'apply' ? verdict.leftOut : [];
 	return {
 		// A refused message is logged under a type that the indexes can hold.
-		messageType: indexText(message?.messageType ?? ''),
-		controlId: indexText(message?.controlId ?? ''),
+		messageType: indexText(named?.messageType ?? ''),
+		controlId: indexText(named?.controlId ?? ''),
 		verdict,
 		logged: 'always',
 		patients: message && verdict.kind !== 'apply' ? message.all('PID').map((segment) => segment.text(3)) : [],
@@ -55,7 +59,8 @@ function interpret(delivery: Hl7v2Delivery, context: InterpretContext): Interpre
 }
 
 function parse(delivery: Hl7v2Delivery, limits: IngestLimits): Message | Failure {
-	if (delivery.withheld) return new Failure('internal', 'the message could not be processed');
+	const withheld = withheldBy(delivery, 'the message could not be processed');
+	if (withheld) return withheld;
 	try {
 		const { charset } = delivery.settings;
 		return Message.parse(delivery.bytes, charset === undefined ? limits : { ...limits, charset });

@@ -7,6 +7,7 @@ import { interpret as interpretMessage, type Received, receive } from '#hl7v3/in
 import type { Hl7Answer, Hl7v3Delivery } from '#record/delivery.ts';
 import type { Interpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
+import { withheldBy } from '../withheld.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 import { acknowledgementLog } from './hl7v2.ts';
 
@@ -41,7 +42,8 @@ function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Re
 		const header = { messageId: '', zone: undefined, acceptAckCode: '' };
 		return { envelope: undefined, message: undefined, messageType: 'HL7v3', header, failure };
 	};
-	if (delivery.withheld) return unread(new Failure('internal', 'the message could not be processed'));
+	const withheld = withheldBy(delivery, 'the message could not be processed');
+	if (withheld) return unread(withheld);
 	try {
 		return receive(delivery.bytes, limits);
 	} catch (error) {

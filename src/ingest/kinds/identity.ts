@@ -1,8 +1,9 @@
-import { Failure } from '#core/failure.ts';
+import type { Failure } from '#core/failure.ts';
 import type { IdentityDelivery } from '#record/delivery.ts';
 import { type IdentityEdit, type IdentityOutcome, isStudyEdit } from '#record/identity/edit.ts';
 import type { Change } from '#record/kinds/index.ts';
 import type { Interpretation } from '../interpretation.ts';
+import { withheldBy } from '../withheld.ts';
 import { defineDelivery } from './definition.ts';
 
 /**
@@ -13,12 +14,13 @@ export const identity = defineDelivery<'identity'>({ kind: 'identity', interpret
 
 function interpret(delivery: IdentityDelivery): Interpretation<IdentityOutcome> {
 	const edit = JSON.parse(Buffer.from(delivery.bytes).toString('utf8')) as IdentityEdit;
+	const withheld = withheldBy(delivery, 'the decision could not be carried out');
 	return {
 		messageType: `${isStudyEdit(edit) ? 'STUDY' : 'PATIENT'} ${edit.operation.toUpperCase()}`,
 		// The versions that it writes lead back to it by this id.
 		controlId: delivery.id,
-		verdict: delivery.withheld
-			? { kind: 'refuse', failure: new Failure('internal', 'the decision could not be carried out') }
+		verdict: withheld
+			? { kind: 'refuse', failure: withheld }
 			: { kind: 'apply', changeSet: { changes: [changeOf(delivery.id, edit)], flags: [] } },
 		logged: 'always',
 		patients: edit.identifiers,

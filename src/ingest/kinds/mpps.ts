@@ -13,6 +13,7 @@ import { readingSettings, settingOf } from '#record/settings/settings.ts';
 import { namedPatient } from '../data-set-patient.ts';
 import type { Interpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
+import { withheldBy } from '../withheld.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
 /** A report about a procedure step. */
@@ -43,7 +44,8 @@ function interpret(delivery: MppsDelivery, context: InterpretContext): Interpret
 
 function reportIn(delivery: MppsDelivery, limits: IngestLimits, log: Log): SentStepReport | Failure {
 	try {
-		if (delivery.withheld) throw new Failure('internal', 'the report could not be processed');
+		const withheld = withheldBy(delivery, 'the report could not be processed');
+		if (withheld) throw withheld;
 		if (delivery.bytes.length > limits.mppsBytesMax)
 			throw new MppsRefusal('size', `the report is longer than ${limits.mppsBytesMax} bytes`);
 		const body: JsonObject = parseResourceJson(delivery.bytes, { depthMax: limits.jsonDepthMax });

@@ -5,6 +5,7 @@ import { fhirIdOf } from '#record/apply/rows.ts';
 import type { ReportDelivery } from '#record/delivery.ts';
 import type { ReportEdit, ReportEditOutcome } from '#record/report.ts';
 import type { Interpretation } from '../interpretation.ts';
+import { withheldBy } from '../withheld.ts';
 import { defineDelivery, type InterpretContext } from './definition.ts';
 
 /** A person's change to a report. The person gets the answer at once, and the history records the change. */
@@ -21,7 +22,8 @@ function interpret(delivery: ReportDelivery, { limits: { reportBytesMax } }: Int
 }
 
 function verdictOf(delivery: ReportDelivery, bytesMax: number): Interpretation['verdict'] {
-	if (delivery.withheld) return { kind: 'refuse', failure: new Failure('internal', 'the report could not be processed') };
+	const withheld = withheldBy(delivery, 'the report could not be processed');
+	if (withheld) return { kind: 'refuse', failure: withheld };
 	if (delivery.bytes.length > bytesMax) {
 		return { kind: 'refuse', failure: new Failure('too-large', `the report comes to more than ${bytesMax} bytes`) };
 	}

@@ -1,0 +1,96 @@
+import type { Log } from '#core/log.ts';
+import type { Stoppable, Timers } from '#core/timers.ts';
+import type { SiteMetrics } from './metrics.ts';
+import type { Work, WorkerThread } from './worker-thread.ts';
+
+interface Watched {
+	thread: WorkerThread;
+	/** Processor time for one message in this thread. */
+	cpuMsMax: number;
+	/** The work that was last seen, and the processor time at that moment. */
+	key: string | undefined;
+	fromMs: number;
+	hasWarned: boolean;
+}
+
+/** A warning comes at this part of the budget. */
+const warnedPart = 0.5;
+/** Half of the smallest budget of processor time. */
+const watchMs = 50;
+/** After so many looks in a row at threads that have nothing to do, nobody looks until one is given work. An idle service sleeps. */
+const idleLooksMax = 20;
+
+/**
+ * Holds each message to its budget of processor time. The time is counted from the first look that finds the message at work: so it has a
+ * little more than its budget, never less. Time in which the machine does something else does not count.
+ */
+export class Watchdog {
+	readonly #watched: Watched[] = [];
+	readonly #metrics: SiteMetrics;
+	readonly #log: Log;
+	readonly #timers: Timers;
+	#round: Stoppable | undefined;
+	#idleLooks = 0;
+
+	constructor({ metrics, log }: { metrics: SiteMetrics; log: Log }, timers: Timers) {
+		this.#metrics = metrics;
+		this.#log = log;
+		this.#timers = timers;
+	}
+
+	watch(thread: WorkerThread, cpuMsMax: number): void {
+		this.#watched.push({ thread, cpuMsMax, key: undefined, fromMs: 0, hasWarned: false });
+	}
+
+	/** Has to be called when a thread is given work. */
+	wake(): void {
+		this.#idleLooks = 0;
+		this.#round ??= this.#timers.every(watchMs, () => this.#look());
+	}
+
+	stop(): void {
+		this.#round?.stop();
+		this.#round = undefined;
+	}
+
+	#look(): void {
+		for (const watched of this.#watched) this.#lookAt(watched);
+		this.#idleLooks = this.#watched.some(({ thread }) => thread.isBusy) ? 0 : this.#idleLooks + 1;
+		if (this.#idleLooks >= idleLooksMax) this.stop();
+	}
+
+	#lookAt(watched: Watched): void {
+		const { work } = watched.thread;
+		if (work === undefined || work.key !== watched.key) {
+			if (watched.hasWarned) void watched.thread.relax();
+			watched.key = work?.key;
+			watched.fromMs = work?.cpuMs ?? 0;
+			watched.hasWarned = false;
+			return;
+		}
+		const spentMs = work.cpuMs - watched.fromMs;
+		if (spentMs >= watched.cpuMsMax) {
+			this.#end(watched, work, spentMs);
+		} else if (spentMs >= watched.cpuMsMax * warnedPart && !watched.hasWarned) {
+			watched.hasWarned = true;
+			this.#metrics.messageBudget.inc({ step: 'warned' });
+			this.#log.warn({ ...about(work), cpuMs: spentMs }, 'a message takes long in a worker');
+			watched.thread.prepare();
+		}
+	}
+
+	#end(watched: Watched, work: Work, spentMs: number): void {
+		watched.key = undefined;
+		watched.hasWarned = false;
+		this.#metrics.messageBudget.inc({ step: 'ended' });
+		this.#log.error({ ...about(work), cpuMs: spentMs }, 'a worker was ended, because a message took too much processor time');
+		watched.thread.end(work);
+	}
+}
+
+function about({ index, deliveries }: Work): object {
+	const delivery = index === undefined ? undefined : deliveries[index];
+	if (delivery === undefined) return { messages: deliveries.length };
+	const { id: messageId, siteId, kind, bytes } = delivery;
+	return { messageId, siteId, kind, bytes: bytes.length };
+}

@@ -1,0 +1,89 @@
+import { readlinkSync } from 'node:fs';
+import { type BatchNotes, wholeBatch } from '#record/batch-notes.ts';
+
+/** A piece of work that a worker has begun and not ended. */
+export interface Piece {
+	lane: number;
+	/** The message's place in the batch, or `wholeBatch`. */
+	index: number;
+}
+
+const fields = { piece: 0, lane: 1, index: 2, osThread: 3, commits: 4 } as const;
+
+/**
+ * A worker writes here what it is working on, and the main thread reads it, also while the worker does not come to answer. A piece of work is never
+ * interrupted: between its begin and its end the worker waits for nothing.
+ */
+export class WorkNotes {
+	readonly shared: SharedArrayBuffer;
+	readonly #fields: Int32Array;
+
+	constructor(shared: SharedArrayBuffer) {
+		this.shared = shared;
+		this.#fields = new Int32Array(shared);
+	}
+
+	static create(lanes: number): WorkNotes {
+		return new WorkNotes(new SharedArrayBuffer((fields.commits + lanes) * Int32Array.BYTES_PER_ELEMENT));
+	}
+
+	/** The worker's thread as Linux numbers it. Elsewhere it has no number. */
+	noteThread(): void {
+		Atomics.store(this.#fields, fields.osThread, osThread());
+	}
+
+	begin(lane: number, index: number): void {
+		Atomics.store(this.#fields, fields.lane, lane);
+		Atomics.store(this.#fields, fields.index, index);
+		// An odd number says that the piece has begun.
+		Atomics.store(this.#fields, fields.piece, (Atomics.load(this.#fields, fields.piece) + 1) | 1);
+	}
+
+	end(): void {
+		Atomics.store(this.#fields, fields.piece, (Atomics.load(this.#fields, fields.piece) | 1) + 1);
+	}
+
+	/** A COMMIT of the lane's batch is sent: from now on some of its messages may be stored, though their answers are not known. */
+	committing(lane: number): void {
+		Atomics.store(this.#fields, fields.commits + lane, 1);
+	}
+
+	/** Returns what the batches of a lane note. */
+	of(lane: number): BatchNotes {
+		return {
+			begin: (index = wholeBatch) => this.begin(lane, index),
+			end: () => this.end(),
+			committing: () => this.committing(lane),
+		};
+	}
+
+	/** Called by the main thread when the lane gets another batch. */
+	beginBatch(lane: number): void {
+		Atomics.store(this.#fields, fields.commits + lane, 0);
+	}
+
+	/** Returns undefined while nothing is worked on. */
+	get piece(): Piece | undefined {
+		const number = Atomics.load(this.#fields, fields.piece);
+		const lane = Atomics.load(this.#fields, fields.lane);
+		const index = Atomics.load(this.#fields, fields.index);
+		// The worker may have gone on meanwhile.
+		return number % 2 === 1 && Atomics.load(this.#fields, fields.piece) === number ? { lane, index } : undefined;
+	}
+
+	get osThread(): number {
+		return Atomics.load(this.#fields, fields.osThread);
+	}
+
+	hasCommitted(lane: number): boolean {
+		return Atomics.load(this.#fields, fields.commits + lane) !== 0;
+	}
+}
+
+function osThread(): number {
+	try {
+		return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
+	} catch {
+		return 0;
+	}
+}

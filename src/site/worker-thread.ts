@@ -1,0 +1,157 @@
+import { wholeBatch } from '#record/batch-notes.ts';
+import type { Delivery } from '#record/delivery.ts';
+import { type IngestTaskResult, taskOf } from './task.ts';
+import { WorkNotes } from './work-notes.ts';
+import type { OpenPool, WorkerPool } from './worker-pool.ts';
+
+/** The work of a thread, for the watch over its processor time. */
+export interface Work {
+	/** Another text means that other work was begun. */
+	key: string;
+	lane: number;
+	/** The message's place in the batch; undefined where it is work for several messages. */
+	index: number | undefined;
+	deliveries: readonly Delivery[];
+	cpuMs: number;
+}
+
+/** Thrown for a batch whose thread ended. */
+export class ThreadEnded extends Error {
+	/** The place of the message that the thread was working on; `elsewhere` when it worked for another lane; undefined where nobody knows. */
+	readonly at: number | 'elsewhere' | undefined;
+	/** `time`: it was ended because it took too much processor time. */
+	readonly reason: 'time' | 'crash';
+	/** Some messages of the batch may be stored. */
+	readonly isUnsure: boolean;
+
+	constructor(cause: unknown, { at, reason, isUnsure }: Pick<ThreadEnded, 'at' | 'reason' | 'isUnsure'>) {
+		super('the thread ended', { cause });
+		this.at = at;
+		this.reason = reason;
+		this.isUnsure = isUnsure;
+	}
+}
+
+interface Given {
+	number: number;
+	deliveries: readonly Delivery[];
+}
+
+/** A thread with its notes, and what it was given. */
+interface Crew {
+	pool: WorkerPool;
+	notes: WorkNotes;
+	given: (Given | undefined)[];
+	/** Set when it has ended in the middle of a piece of work, or was ended. */
+	end: { lane: number; index: number | undefined; reason: 'time' | 'crash'; done: Promise<void> } | undefined;
+}
+
+/** A worker thread of some lanes. It is ended and replaced when what it works on takes too long. */
+export class WorkerThread {
+	readonly #open: OpenPool;
+	readonly #lanes: number;
+	readonly #isLazy: boolean;
+	#crew: Crew | undefined;
+	/** Opened ahead, while it is not certain that the thread has to be replaced. */
+	#spare: Crew | undefined;
+	#batches = 0;
+
+	/** `isLazy`: the thread begins when it is first needed. */
+	constructor(open: OpenPool, lanes: number, { isLazy }: { isLazy: boolean }) {
+		this.#open = open;
+		this.#lanes = lanes;
+		this.#isLazy = isLazy;
+		if (!isLazy) this.#crew = this.#begin();
+	}
+
+	#begin(): Crew {
+		const notes = WorkNotes.create(this.#lanes);
+		return { pool: this.#open(notes.shared), notes, given: [], end: undefined };
+	}
+
+	get threads(): readonly unknown[] {
+		return this.#crew?.pool.threads ?? [];
+	}
+
+	/** @throws ThreadEnded */
+	async run(lane: number, deliveries: readonly Delivery[]): Promise<IngestTaskResult> {
+		this.#crew ??= this.#begin();
+		const crew = this.#crew;
+		const [task, transferList] = taskOf(lane, deliveries);
+		crew.notes.beginBatch(lane);
+		crew.given[lane] = { number: ++this.#batches, deliveries };
+		try {
+			return await crew.pool.run(task, { transferList });
+		} catch (error) {
+			const { piece } = crew.notes;
+			// A piece that has begun and not ended: the thread has.
+			if (piece !== undefined)
+				this.#replace(crew, { lane: piece.lane, index: indexOf(piece.index, crew.given[piece.lane]?.deliveries.length) }, 'crash');
+			// A thread notes its COMMITs until its very end.
+			await crew.end?.done;
+			throw endOf(crew, lane, error);
+		} finally {
+			crew.given[lane] = undefined;
+		}
+	}
+
+	/** True while it has a batch that is not carried out yet. */
+	get isBusy(): boolean {
+		return this.#crew?.given.some((batch) => batch !== undefined) === true;
+	}
+
+	/** Returns what the thread works on now; undefined when that is nothing. */
+	get work(): Work | undefined {
+		if (this.#crew === undefined) return undefined;
+		const { notes, given, pool } = this.#crew;
+		const { piece } = notes;
+		if (piece === undefined) return undefined;
+		const batch = given[piece.lane];
+		if (batch === undefined) return undefined;
+		const { number, deliveries } = batch;
+		const index = indexOf(piece.index, deliveries.length);
+		return { key: `${number}/${index}`, lane: piece.lane, index, deliveries, cpuMs: pool.cpuMs(notes.osThread) };
+	}
+
+	/** Opens another thread, which takes over at once if this one has to be ended. Nobody waits for one that begins when it is needed. */
+	prepare(): void {
+		if (!this.#isLazy) this.#spare ??= this.#begin();
+	}
+
+	/** The thread need not be ended. */
+	async relax(): Promise<void> {
+		const spare = this.#spare;
+		this.#spare = undefined;
+		await spare?.pool.destroy();
+	}
+
+	/** Ends the thread because of its work. What it was given is rejected, and what comes is given to another thread. */
+	end(work: Work): void {
+		if (this.#crew) this.#replace(this.#crew, work, 'time');
+	}
+
+	#replace(crew: Crew, { lane, index }: Pick<Work, 'lane' | 'index'>, reason: 'time' | 'crash'): void {
+		if (crew.end !== undefined) return;
+		if (this.#crew === crew) {
+			this.#crew = this.#spare ?? (this.#isLazy ? undefined : this.#begin());
+			this.#spare = undefined;
+		}
+		crew.end = { lane, index, reason, done: crew.pool.destroy() };
+	}
+
+	async close(): Promise<void> {
+		await Promise.all([this.#crew?.pool.destroy(), this.#spare?.pool.destroy()]);
+	}
+}
+
+/** Work for a batch of one message is work for that message. */
+function indexOf(index: number, messages: number | undefined): number | undefined {
+	if (index !== wholeBatch) return index;
+	return messages === 1 ? 0 : undefined;
+}
+
+/** Says what is known of a batch whose thread has ended. */
+function endOf({ end, notes }: Crew, lane: number, error: unknown): ThreadEnded {
+	const at = end === undefined ? undefined : end.lane === lane ? end.index : 'elsewhere';
+	return new ThreadEnded(error, { at, reason: end?.reason ?? 'crash', isUnsure: notes.hasCommitted(lane) });
+}
