@@ -1,7 +1,8 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiFailure } from './api.ts';
+import { usePlace } from './router.ts';
 import { session } from './session.ts';
-import { useStore } from './store.ts';
+import { memoryOf, useStore } from './store.ts';
 
 /** The state of a request. While it is repeated, the previous data stays. */
 export interface Answer<T> {
@@ -61,6 +62,13 @@ export interface List<T> {
 	complete: boolean;
 	more(): void;
 	reload(): void;
+	/** Reads the rows from the first one on, at most this number of them. */
+	all(most: number): Promise<readonly T[]>;
+}
+
+/** Makes a list of an answer that has all rows at once, or of those of its rows that are shown. */
+export function wholeList<T>(answer: Answer<readonly T[]>, rows: readonly T[] = answer.data ?? []): List<T> {
+	return { ...answer, rows, complete: true, more: () => {}, all: (most) => Promise.resolve(rows.slice(0, most)) };
 }
 
 export interface Page {
@@ -69,17 +77,28 @@ export interface Page {
 }
 
 const pageRows = 50;
+/** No list gives more at a time. */
+const filePageRows = 200;
+
+/** The rows of a list as they were read. */
+interface Rows<T> {
+	of: string;
+	rows: readonly T[];
+	complete: boolean;
+}
 
 /**
  * @param cursor gives the value of `before` for the next page, from the last row
+ * @param keep a name of the list on its screen: Back brings back the rows that were loaded
  */
 export function useList<T>(
 	ask: (page: Page, signal: AbortSignal) => Promise<T[]>,
 	cursor: (row: T) => string,
 	dependencies: readonly unknown[],
+	keep?: string,
 ): List<T> {
 	const [later, setLater] = useState<{
-		of: readonly T[] | undefined;
+		of: Rows<T> | undefined;
 		rows: T[];
 		loading: boolean;
 		complete: boolean;
@@ -90,25 +109,48 @@ export function useList<T>(
 		loading: false,
 		complete: false,
 	});
-	const first = useAnswer((signal) => ask({ limit: pageRows }, signal), dependencies);
+	const of = JSON.stringify(dependencies);
+	const { entry } = usePlace();
+	const name = `list ${keep}`;
+	const kept = useRef(keep === undefined ? undefined : (memoryOf(entry).get(name) as Rows<T> | undefined));
+	const first = useAnswer(async (signal): Promise<Rows<T>> => {
+		const earlier = kept.current;
+		kept.current = undefined;
+		if (earlier?.of === of) return earlier;
+		const rows = await ask({ limit: pageRows }, signal);
+		return { of, rows, complete: rows.length < pageRows };
+	}, dependencies);
 	const following = later.of === first.data ? later : { rows: [], loading: false, complete: false, failure: undefined };
-	const rows = first.data === undefined ? [] : [...first.data, ...following.rows];
-	const complete = following.complete || (first.data !== undefined && first.data.length < pageRows);
+	const rows = first.data === undefined ? [] : [...first.data.rows, ...following.rows];
+	const complete = following.complete || first.data?.complete === true;
+	useEffect(() => {
+		if (keep !== undefined && first.data?.of === of) memoryOf(entry).set(name, { of, rows, complete } satisfies Rows<T>);
+	}, [first.data, later]);
 	const more = () => {
 		const last = rows.at(-1);
 		if (last === undefined || following.loading || complete) return;
-		const of = first.data;
-		const loaded = following.rows;
-		setLater({ of, rows: loaded, loading: true, complete: false });
+		const page = { of: first.data, rows: following.rows, complete: false };
+		setLater({ ...page, loading: true });
 		ask({ limit: pageRows, before: cursor(last) }, new AbortController().signal).then(
-			(page) => setLater({ of, rows: [...loaded, ...page], loading: false, complete: page.length < pageRows }),
-			(error: unknown) => setLater({ of, rows: loaded, loading: false, complete: false, failure: asFailure(error) }),
+			(added) => setLater({ ...page, rows: [...page.rows, ...added], loading: false, complete: added.length < pageRows }),
+			(error: unknown) => setLater({ ...page, loading: false, failure: asFailure(error) }),
 		);
+	};
+	const all = async (most: number) => {
+		const read: T[] = [];
+		for (let limit = filePageRows; limit > 0; limit = Math.min(filePageRows, most - read.length)) {
+			const last = read.at(-1);
+			const added = await ask({ limit, ...(last !== undefined && { before: cursor(last) }) }, new AbortController().signal);
+			read.push(...added);
+			if (added.length < limit) break;
+		}
+		return read;
 	};
 	return {
 		rows,
 		complete,
 		more,
+		all,
 		reload: first.reload,
 		failure: first.failure ?? following.failure,
 		loading: first.loading || following.loading,

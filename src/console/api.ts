@@ -1,5 +1,7 @@
 /** All calls of the admin API: JSON with the session cookie, and with the CSRF token on every change. */
 
+import { capitalized } from './format.ts';
+
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /** An answer other than 2xx. The status is 0 if no answer came. */
@@ -67,25 +69,59 @@ async function send(method: Method, path: string, body: object | undefined, sign
 	const headers: Record<string, string> = { Accept: 'application/json' };
 	if (method !== 'GET') headers['X-CSRF-Token'] = credentials.csrfToken;
 	if (body !== undefined) headers['Content-Type'] = 'application/json';
-	let answer: Response;
+	const asked = fetch(`${prefix}${path}`, {
+		method,
+		headers,
+		credentials: 'same-origin',
+		cache: 'no-store',
+		...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		...(signal === undefined ? {} : { signal }),
+	});
+	const answer = await reached(asked, signal);
+	const text = await answer.text();
+	if (answer.ok) return text === '' ? undefined : JSON.parse(text);
+	const isSignIn = method !== 'GET' && path.startsWith('/session');
+	throw refusalOf(answer, text, isSignIn);
+}
+
+/** Reads a file that the API gives. @throws ApiFailure */
+export async function readBytes(path: string, signal: AbortSignal): Promise<ArrayBuffer> {
+	const asked = fetch(fileAddress(path), { credentials: 'same-origin', cache: 'no-store', signal });
+	const answer = await reached(asked, signal);
+	if (answer.ok) return await reached(answer.arrayBuffer(), signal);
+	throw refusalOf(answer, await answer.text());
+}
+
+/** Sends a file as the body of a request. @throws ApiFailure */
+export async function sendFile<Output>(path: string, file: Blob, signal: AbortSignal): Promise<Output> {
+	const headers = { 'Content-Type': 'application/dicom', 'X-CSRF-Token': credentials.csrfToken };
+	const asked = fetch(fileAddress(path), { method: 'POST', headers, credentials: 'same-origin', body: file, signal });
+	const answer = await reached(asked, signal);
+	const text = await answer.text();
+	if (answer.ok) return JSON.parse(text) as Output;
+	throw refusalOf(answer, text);
+}
+
+/** Says in words that no answer comes, unless the page itself has broken the request off. */
+async function reached<T>(asked: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
 	try {
-		answer = await fetch(`${prefix}${path}`, {
-			method,
-			headers,
-			credentials: 'same-origin',
-			cache: 'no-store',
-			...(body === undefined ? {} : { body: JSON.stringify(body) }),
-			...(signal === undefined ? {} : { signal }),
-		});
+		return await asked;
 	} catch (error) {
 		if (signal?.aborted) throw error;
 		throw new ApiFailure(0, 'The service does not answer. Your network or the service itself may be down.');
 	}
-	const text = await answer.text();
-	if (answer.ok) return text === '' ? undefined : JSON.parse(text);
+}
+
+/** @param isSignIn a refused sign-in does not say that a session has ended */
+function refusalOf(answer: Response, text: string, isSignIn = false): ApiFailure {
 	const failure = failureOf(answer, text);
-	if (failure.status === 401 && !(method !== 'GET' && path.startsWith('/session'))) credentials.onUnauthorized();
-	throw failure;
+	if (failure.status === 401 && !isSignIn) credentials.onUnauthorized();
+	return failure;
+}
+
+/** The address of a file that the API gives, for links and pictures. */
+export function fileAddress(path: string): string {
+	return `${prefix}${path}`;
 }
 
 function failureOf(answer: Response, text: string): ApiFailure {
@@ -99,8 +135,4 @@ function failureOf(answer: Response, text: string): ApiFailure {
 	const request = answer.headers.get('X-Request-Id');
 	const sentence = error ?? `The service answered ${answer.status}${request === null ? '' : ` to request ${request}`}.`;
 	return new ApiFailure(answer.status, capitalized(sentence), field, Number.isFinite(retryAfter) ? retryAfter : undefined);
-}
-
-function capitalized(sentence: string): string {
-	return `${sentence.slice(0, 1).toUpperCase()}${sentence.slice(1)}`;
 }

@@ -5,6 +5,8 @@ import { Problem } from './components/problem.tsx';
 import { Toasts } from './components/toast.tsx';
 import { Frame } from './frame/frame.tsx';
 import { ChangePassword } from './screens/sign-in/change-password.tsx';
+import { SignInAgain } from './screens/sign-in/provider.tsx';
+import { SetUpFirst } from './screens/sign-in/second-factor.tsx';
 import { SignIn } from './screens/sign-in/sign-in.tsx';
 import { resume, session, signOut } from './session.ts';
 import { useStore } from './store.ts';
@@ -41,7 +43,9 @@ function State() {
 		case 'signed-out':
 			return <SignIn />;
 		case 'change-password':
-			return <ChangePassword email={current.user.email} onLeave={() => void signOut()} />;
+			return <ChangePassword email={current.user.email} typed={current.typed} onLeave={() => void signOut()} />;
+		case 'set-second-factor':
+			return <SetUpFirst email={current.user.email} onLeave={() => void signOut()} />;
 		case 'signed-in':
 		case 'ended':
 			return (
@@ -49,8 +53,14 @@ function State() {
 					<Frame key={current.user.email} user={current.user} />
 					{current.state === 'ended' && (
 						<Dialog title="Your session has ended" onClose={undefined} size="small" opaque>
-							<p class="prose">Sign in again to continue. You stay on this page and keep what you have typed.</p>
-							<SignIn within email={current.user.email} />
+							{current.user.byProvider ? (
+								<SignInAgain />
+							) : (
+								<>
+									<p class="prose">Sign in again to continue. You stay on this page and keep what you have typed.</p>
+									<SignIn within email={current.user.email} />
+								</>
+							)}
 							<Button kind="quiet" onClick={() => session.set({ state: 'signed-out' })}>
 								Sign in as someone else
 							</Button>

@@ -12,6 +12,24 @@ export function localDate(at: Date): string {
 	return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
 }
 
+/** `2026-11-21 15:31`, with seconds where they are not 0 */
+export function localMinute(at: Date): string {
+	const text = localTime(at);
+	return text.endsWith(':00') ? text.slice(0, -3) : text;
+}
+
+/** `Europe/Berlin`: the zone in which the page shows times. */
+export function zoneName(): string {
+	return Intl.DateTimeFormat().resolvedOptions().timeZone;
+}
+
+/** `UTC+01:00` */
+export function zoneOffset(at: Date): string {
+	const minutes = -at.getTimezoneOffset();
+	const size = Math.abs(minutes);
+	return `UTC${minutes < 0 ? '−' : '+'}${two(Math.trunc(size / 60))}:${two(size % 60)}`;
+}
+
 /** `15:31` */
 export function clockTime(at: Date): string {
 	return `${two(at.getHours())}:${two(at.getMinutes())}`;
@@ -60,4 +78,9 @@ export function milliseconds(value: number): string {
 /** `1 key`, `2 keys` */
 export function count(value: number, one: string, many = `${one}s`): string {
 	return `${whole.format(value)} ${value === 1 ? one : many}`;
+}
+
+/** Begins a sentence that stands by itself. */
+export function capitalized(text: string): string {
+	return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;
 }

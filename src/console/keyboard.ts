@@ -1,12 +1,13 @@
 import { navigate } from './router.ts';
 import { scoped } from './scope.ts';
 
-/** Shortcuts without a modifier, outside of text fields: `/`, `?`, `j`, `k`, and `g` followed by the letter of a screen. */
+/** Ctrl-K everywhere, and shortcuts without a modifier outside of text fields: `/`, `?`, `j`, `k`, and `g` followed by the letter of a screen. */
 
 interface Keys {
 	/** Letter after `g` → path. */
 	screens: ReadonlyMap<string, string>;
 	help(): void;
+	find(): void;
 }
 
 function typing(target: EventTarget | null): boolean {
@@ -30,9 +31,21 @@ export function moveRow(step: 1 | -1): boolean {
 	return true;
 }
 
+/** Follows the link to the next or the previous one, on the page of one thing of several. */
+function step(direction: 'next' | 'previous'): boolean {
+	const link = scene().querySelector<HTMLElement>(`[data-step=${direction}]`);
+	link?.click();
+	return link !== null;
+}
+
 export function startKeyboard(keys: Keys): void {
 	let went = Number.NEGATIVE_INFINITY;
 	document.addEventListener('keydown', (event) => {
+		if ((event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === 'k' && scene() === document) {
+			event.preventDefault();
+			keys.find();
+			return;
+		}
 		if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
 		if (event.key === 'Escape' && event.target instanceof HTMLInputElement && event.target.type === 'search') {
 			event.target.blur();
@@ -44,7 +57,7 @@ export function startKeyboard(keys: Keys): void {
 		if (path !== undefined && scene() === document) navigate(scoped(path));
 		else if (event.key === 'g') went = event.timeStamp;
 		else if (event.key === 'j' || event.key === 'k') {
-			if (!moveRow(event.key === 'j' ? 1 : -1)) return;
+			if (!moveRow(event.key === 'j' ? 1 : -1) && !step(event.key === 'j' ? 'next' : 'previous')) return;
 		} else if (event.key === '/') {
 			const search = scene().querySelector<HTMLInputElement>('input[type=search]');
 			if (search === null) return;

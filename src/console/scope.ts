@@ -8,9 +8,19 @@ export const sites = createStore<readonly SiteRecord[]>([]);
 
 const listSites = call<object, SiteRecord[]>('GET', '/sites');
 
+/** False until the sites have been read. */
+const known = createStore(false);
+
 /** Reads the sites again after a change. */
 export async function refreshSites(): Promise<void> {
 	sites.set(await listSites());
+	known.set(true);
+}
+
+/** True if the user has no site: either there is none yet, or none is given to the user. */
+export function useHasNoSite(): boolean {
+	const count = useStore(sites).length;
+	return useStore(known) && count === 0;
 }
 
 export function useSites(): readonly SiteRecord[] {

@@ -44,7 +44,28 @@ export function useKept<T>(name: string, initial: T): [T, (next: T) => void] {
 	return [useStore(store), store.set];
 }
 
-/** Clears the state, so that the next user does not see it. */
+/**
+ * The page remembers of each entry of the browser's history the rows that were loaded, the place on the page, and filters that name a
+ * patient, which no address may hold.
+ */
+const memories = new Map<string, Map<string, unknown>>();
+
+/** Nobody goes back through more entries. */
+const entriesMax = 50;
+
+export function memoryOf(entry: string): Map<string, unknown> {
+	const memory = memories.get(entry) ?? new Map<string, unknown>();
+	memories.delete(entry);
+	memories.set(entry, memory);
+	for (const oldest of memories.keys()) {
+		if (memories.size <= entriesMax) break;
+		memories.delete(oldest);
+	}
+	return memory;
+}
+
+/** Clears all state, so that the next user does not see it. */
 export function forgetKept(): void {
 	kept.clear();
+	memories.clear();
 }

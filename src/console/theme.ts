@@ -11,7 +11,8 @@ function stored(): Theme {
 
 export const theme = createStore<Theme>(stored());
 
-function apply(value: Theme): void {
+/** Sets the colours of the page and keeps nothing. */
+export function apply(value: Theme): void {
 	if (value === 'auto') delete document.documentElement.dataset['theme'];
 	else document.documentElement.dataset['theme'] = value;
 }

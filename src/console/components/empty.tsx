@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { Button } from './button.tsx';
 import { Icon, type IconName } from './icon.tsx';
 
 /** Stands for an empty list: says why it is empty and what to do. */
@@ -9,6 +10,29 @@ export function Empty({ icon, title, children }: { icon: IconName; title: string
 			<h3>{title}</h3>
 			{children}
 		</div>
+	);
+}
+
+interface EmptyListProps {
+	icon: IconName;
+	/** The title while no filter narrows the list. */
+	title: string;
+	/** The title while filters narrow it. */
+	filtered: string;
+	/** Shows all rows again; undefined while no filter narrows the list. */
+	clear: (() => void) | undefined;
+	/** The label of the button that does so. */
+	action?: string;
+	/** Says where rows come from. */
+	children?: ComponentChildren;
+}
+
+/** Stands for an empty list with filters: leads back to all rows, or says where rows come from. */
+export function EmptyList({ icon, title, filtered, clear, action = 'Show all', children }: EmptyListProps) {
+	return (
+		<Empty icon={icon} title={clear === undefined ? title : filtered}>
+			{clear === undefined ? children : <Button onClick={clear}>{action}</Button>}
+		</Empty>
 	);
 }
 

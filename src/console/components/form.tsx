@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { asFailure } from '../answers.ts';
 import type { ApiFailure } from '../api.ts';
+import { useUnsaved } from '../unsaved.ts';
 import { Button } from './button.tsx';
 import { Field, type FieldDescription, type Value } from './field.tsx';
 import { Problem } from './problem.tsx';
@@ -29,6 +30,8 @@ export interface FormProps {
 	children?: (values: Values) => ComponentChildren;
 	/** The signed-in user may not change anything. */
 	fixed?: boolean;
+	/** It stores nothing, so nothing is lost when it is left. */
+	asksOnly?: boolean;
 	/** The form can be sent only after a change. */
 	onlyChanged?: boolean;
 }
@@ -60,10 +63,22 @@ function missing(groups: readonly FieldGroup[], values: Values): FieldDescriptio
 		});
 }
 
-export function Form({ groups, initial, action, onSubmit, onCancel, children, fixed = false, onlyChanged = false }: FormProps) {
+export function Form({
+	groups,
+	initial,
+	action,
+	onSubmit,
+	onCancel,
+	children,
+	fixed = false,
+	asksOnly = false,
+	onlyChanged = false,
+}: FormProps) {
 	const [values, setValues] = useState(initial);
+	const [saved, setSaved] = useState(initial);
 	const [busy, setBusy] = useState(false);
 	const [failure, setFailure] = useState<Pick<ApiFailure, 'message' | 'field'>>();
+	useUnsaved(!busy && !fixed && !asksOnly && Object.keys(changed(saved, values)).length > 0);
 	const form = useRef<HTMLFormElement>(null);
 	const shown = groups.filter(({ when }) => when?.(values) ?? true);
 	const known = shown.some(({ fields }) => fields.some(({ name }) => name === failure?.field));
@@ -78,6 +93,7 @@ export function Form({ groups, initial, action, onSubmit, onCancel, children, fi
 		setBusy(true);
 		try {
 			await onSubmit(values);
+			setSaved(values);
 		} catch (error) {
 			fail(asFailure(error));
 		}

@@ -1,4 +1,5 @@
 import type { ComponentChildren } from 'preact';
+import { goUp } from '../router.ts';
 import { Icon } from './icon.tsx';
 
 export interface PageProps {
@@ -19,7 +20,7 @@ export function Page({ title, up, marks, lead, actions, children }: PageProps) {
 		<>
 			<header class="page-head">
 				{up && (
-					<a class="up" href={up.href}>
+					<a class="up" href={up.href} onClick={(event) => goUp(event, up.href)}>
 						<Icon name="back" />
 						{up.title}
 					</a>

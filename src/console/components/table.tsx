@@ -1,12 +1,15 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { List } from '../answers.ts';
+import { csvOf, csvRowsMax } from '../csv.ts';
 import { count } from '../format.ts';
 import { navigate } from '../router.ts';
+import { saveFile } from '../save-file.ts';
+import { useAct } from './act.ts';
 import { Button } from './button.tsx';
 import { Loading } from './empty.tsx';
 import { Problem } from './problem.tsx';
-import { announce } from './toast.tsx';
+import { announce, say } from './toast.tsx';
 
 export interface Column<Row> {
 	/** Unique among the columns. */
@@ -106,10 +109,12 @@ export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 	nouns?: string;
 	/** Shown if the list is empty. */
 	empty: ComponentChildren;
+	/** The list has a file of its own elsewhere on the page. */
+	withoutFile?: boolean;
 }
 
 /** A table for a list that is loading, loaded, failed or empty, with a button to load more. */
-export function ListTable<Row>({ list, noun, nouns, empty, ...table }: ListTableProps<Row>) {
+export function ListTable<Row extends object>({ list, noun, nouns, empty, withoutFile = false, ...table }: ListTableProps<Row>) {
 	const { rows, loading, failure, complete, more, reload } = list;
 	const settled = !loading && failure === undefined;
 	const found = `${count(rows.length, noun, nouns)}${complete ? '' : ' so far'}`;
@@ -126,6 +131,7 @@ export function ListTable<Row>({ list, noun, nouns, empty, ...table }: ListTable
 			{failure && <Problem failure={failure} onRetry={rows.length === 0 ? reload : more} />}
 			<footer class="list-foot">
 				<span class="muted">{found}</span>
+				{!withoutFile && <ListFile list={list} name={nouns ?? `${noun}s`} />}
 				{!complete && (
 					<Button onClick={more} busy={loading}>
 						Load more
@@ -133,5 +139,20 @@ export function ListTable<Row>({ list, noun, nouns, empty, ...table }: ListTable
 				)}
 			</footer>
 		</div>
+	);
+}
+
+/** Hands out the whole list as CSV, with the members that the API has. */
+function ListFile<Row extends object>({ list, name }: { list: List<Row>; name: string }) {
+	const [busy, act] = useAct();
+	const save = async () => {
+		const rows = await list.all(csvRowsMax);
+		saveFile(`${name.replaceAll(' ', '-')}.csv`, 'text/csv;charset=utf-8', csvOf(rows));
+		if (rows.length === csvRowsMax) say(`The file has the first ${csvRowsMax} ${name}. Narrow the list to get the others.`, 'danger');
+	};
+	return (
+		<Button kind="quiet" icon="download" busy={busy} onClick={() => act(save)}>
+			CSV
+		</Button>
 	);
 }

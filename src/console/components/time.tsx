@@ -1,10 +1,12 @@
-import { ago, localTime, utcTime } from '../format.ts';
+import { ago, localTime, utcTime, zoneName } from '../format.ts';
+
+const zoned = (date: Date) => `${localTime(date)} ${zoneName()} · ${utcTime(date)}`;
 
 /** A point in time in the browser's time zone, with UTC in the title. */
 export function Time({ at }: { at: string }) {
 	const date = new Date(at);
 	return (
-		<time dateTime={at} title={utcTime(date)}>
+		<time dateTime={at} title={zoned(date)}>
 			{localTime(date)}
 		</time>
 	);
@@ -15,7 +17,7 @@ export function Ago({ at, never = 'never' }: { at: string | null; never?: string
 	if (at === null) return <span class="muted">{never}</span>;
 	const date = new Date(at);
 	return (
-		<time dateTime={at} title={`${localTime(date)} · ${utcTime(date)}`}>
+		<time dateTime={at} title={zoned(date)}>
 			{ago(date, new Date())}
 		</time>
 	);

@@ -3,7 +3,8 @@ import { screens } from '../screens.tsx';
 import { includes, type SignedInUser } from '../session.ts';
 
 const everywhere: readonly (readonly [keys: readonly string[], meaning: string])[] = [
-	[['/'], 'Search'],
+	[['Ctrl', 'K'], 'Find by id or name, or go to a screen'],
+	[['/'], 'Search in the list'],
 	[['j'], 'Next row'],
 	[['k'], 'Previous row'],
 	[['Enter'], 'Open the row'],

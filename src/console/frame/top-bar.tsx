@@ -6,6 +6,7 @@ import { Icon } from '../components/icon.tsx';
 import { say } from '../components/toast.tsx';
 import { setSiteScope, useSiteScope, useSites } from '../scope.ts';
 import { PasswordDialog } from '../screens/sign-in/change-password.tsx';
+import { SecondFactorDialog } from '../screens/sign-in/second-factor.tsx';
 import { type SignedInUser, signOut } from '../session.ts';
 import { useStore } from '../store.ts';
 import { type Theme, theme } from '../theme.ts';
@@ -17,9 +18,10 @@ export interface TopBarProps {
 	menu: boolean;
 	onMenu(): void;
 	onHelp(): void;
+	onFind(): void;
 }
 
-export function TopBar({ user, bySite, menu, onMenu, onHelp }: TopBarProps) {
+export function TopBar({ user, bySite, menu, onMenu, onHelp, onFind }: TopBarProps) {
 	return (
 		<header class="top">
 			<button type="button" class="button quiet compact menu-button" aria-expanded={menu} aria-controls="navigation" onClick={onMenu}>
@@ -28,6 +30,9 @@ export function TopBar({ user, bySite, menu, onMenu, onHelp }: TopBarProps) {
 			</button>
 			{bySite && <SiteScope />}
 			<div class="top-end">
+				<Button kind="quiet" icon="search" compact onClick={onFind}>
+					Find (Ctrl-K)
+				</Button>
 				<ThemeSwitch />
 				<UserMenu user={user} onHelp={onHelp} />
 			</div>
@@ -70,10 +75,12 @@ function ThemeSwitch() {
 }
 
 function UserMenu({ user, onHelp }: { user: SignedInUser; onHelp(): void }) {
-	const [password, setPassword] = useState(false);
-	const close = () => document.getElementById('user-menu')?.hidePopover();
+	const [dialog, setDialog] = useState<'password' | 'factor'>();
+	const choose = (action: () => void) => () => {
+		document.getElementById('user-menu')?.hidePopover();
+		action();
+	};
 	const leave = () => {
-		close();
 		signOut().catch((error: unknown) => say(asFailure(error).message, 'danger'));
 	};
 	return (
@@ -91,29 +98,25 @@ function UserMenu({ user, onHelp }: { user: SignedInUser; onHelp(): void }) {
 						{user.role === 'administrator' ? 'All sites' : user.sites.map(({ name }) => name).join(', ') || 'All sites, read only'}
 					</p>
 				</div>
-				<button
-					type="button"
-					onClick={() => {
-						close();
-						setPassword(true);
-					}}
-				>
-					Change password…
-				</button>
-				<button
-					type="button"
-					onClick={() => {
-						close();
-						onHelp();
-					}}
-				>
+				{!user.byProvider && (
+					<>
+						<button type="button" onClick={choose(() => setDialog('password'))}>
+							Change password…
+						</button>
+						<button type="button" onClick={choose(() => setDialog('factor'))}>
+							Second factor…
+						</button>
+					</>
+				)}
+				<button type="button" onClick={choose(onHelp)}>
 					Keyboard shortcuts… <kbd>?</kbd>
 				</button>
-				<button type="button" onClick={leave}>
+				<button type="button" onClick={choose(leave)}>
 					Sign out
 				</button>
 			</div>
-			{password && <PasswordDialog onClose={() => setPassword(false)} />}
+			{dialog === 'factor' && <SecondFactorDialog onClose={() => setDialog(undefined)} />}
+			{dialog === 'password' && <PasswordDialog onClose={() => setDialog(undefined)} />}
 		</>
 	);
 }

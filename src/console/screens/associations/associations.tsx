@@ -1,13 +1,20 @@
+import { useState } from 'preact/hooks';
 import { useList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { Histogram } from '../../components/histogram.tsx';
 import { Page } from '../../components/page.tsx';
+import { instantsOf, noPeriod, type Period, PeriodFilter } from '../../components/period.tsx';
+import { SavedFilters } from '../../components/saved-filters.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { useFilters } from '../../filters.ts';
 import { bytes, milliseconds } from '../../format.ts';
 import { useSiteScope } from '../../scope.ts';
-import { type AssociationRecord, listAssociations } from './calls.ts';
+import { Association } from './association.tsx';
+import { type AssociationRecord, countAssociations, listAssociations } from './calls.ts';
+import { StudyLinks } from './study-links.tsx';
 
 const columns: readonly Column<AssociationRecord>[] = [
 	{ name: 'started', title: 'Started', tight: true, cell: ({ started_at: at }) => <Time at={at} /> },
@@ -23,6 +30,7 @@ const columns: readonly Column<AssociationRecord>[] = [
 	},
 	{ name: 'called', title: 'Called', tight: true, spare: true, cell: ({ called_ae: title }) => <code>{title}</code> },
 	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
+	{ name: 'studies', title: 'Study', tight: true, cell: (row) => <StudyLinks of={row} most={1} /> },
 	{ name: 'instances', title: 'Stored', align: 'end', tight: true, cell: ({ instances }) => instances },
 	{
 		name: 'failed',
@@ -52,10 +60,13 @@ const columns: readonly Column<AssociationRecord>[] = [
 /** DICOM associations that sent or retrieved images. Single images that were refused are listed under Messages. */
 export function Associations() {
 	const site = useSiteScope();
+	const [opened, setOpened] = useState<AssociationRecord>();
+	const [period, setPeriod, clear] = useFilters<Period>(noPeriod);
 	const found = useList<AssociationRecord>(
-		(page, signal) => listAssociations({ site, ...page }, signal),
+		(page, signal) => listAssociations({ site, ...instantsOf(period), ...page }, signal),
 		({ id }) => id,
-		[site],
+		[site, period],
+		'associations',
 	);
 	return (
 		<Page
@@ -67,19 +78,32 @@ export function Associations() {
 				</Button>
 			}
 		>
+			<div class="filters">
+				<PeriodFilter period={period} onPeriod={setPeriod} onClear={clear} />
+				<SavedFilters />
+			</div>
+			<Histogram
+				ask={(span, signal) => countAssociations({ site, ...span }, signal)}
+				dependencies={[site]}
+				period={period}
+				onPeriod={setPeriod}
+				noun="association"
+			/>
 			<ListTable
 				list={found}
 				caption="Associations, newest first"
 				noun="association"
 				columns={columns}
 				identify={({ id }) => id}
+				open={(association) => setOpened(association)}
 				tone={({ failed, end }) => (failed > 0 ? 'danger' : end === 'released' ? undefined : 'warning')}
 				empty={
-					<Empty icon="remotes" title="No associations yet">
+					<Empty icon="remotes" title={clear ? 'No associations in this period' : 'No associations yet'}>
 						<p>When a modality has sent or retrieved images, its association appears here with the outcome.</p>
 					</Empty>
 				}
 			/>
+			{opened && <Association association={opened} onClose={() => setOpened(undefined)} />}
 		</Page>
 	);
 }

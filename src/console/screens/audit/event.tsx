@@ -4,6 +4,7 @@ import { Facts } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import type { AuditRecord } from './calls.ts';
 import { toneOf } from './tone.ts';
+import { whoOf } from './who.ts';
 
 type Members = Record<string, unknown>;
 
@@ -19,7 +20,7 @@ function shown(value: unknown): string {
 export function Event({ event, onClose }: { event: AuditRecord; onClose(): void }) {
 	const { before, after, ...rest } = event.detail;
 	return (
-		<Dialog title={`${event.action} of ${event.subject}`} onClose={onClose} size="large">
+		<Dialog title={`${event.action} of ${event.subject_name ?? event.subject}`} onClose={onClose} size="large">
 			<Facts
 				facts={[
 					['Time', <Time key="at" at={event.recorded_at} />],
@@ -29,9 +30,12 @@ export function Event({ event, onClose }: { event: AuditRecord; onClose(): void 
 							{event.action}
 						</Badge>,
 					],
-					['Who', event.actor],
+					['Of what', event.subject_name === null ? event.subject : `${event.subject_name} (${event.subject})`],
+					['Who', whoOf(event)],
 					['From', event.source ?? 'command line'],
 					['Site', event.site],
+					...(event.patient_count === 0 ? [] : [[`Patients (${event.patient_count})`, event.patients.join(', ')] as const]),
+					...(event.studies.length === 0 ? [] : [['Studies', event.studies.join(', ')] as const]),
 					['Event', <code key="id">{event.id}</code>],
 					...Object.entries(rest).map(([name, value]) => [name, shown(value)] as const),
 				]}

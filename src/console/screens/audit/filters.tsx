@@ -1,13 +1,15 @@
+import { Choice } from '../../components/choice.tsx';
 import { instantsOf, type Period, PeriodFilter } from '../../components/period.tsx';
+import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
 
 export interface AuditFilters extends Period {
 	action: string;
 	actor: string;
+	patient: string;
 }
 
 const nouns: readonly (readonly [value: string, label: string])[] = [
-	['', 'Everything'],
 	['site', 'Sites'],
 	['key', 'Keys'],
 	['client', 'Clients'],
@@ -17,14 +19,18 @@ const nouns: readonly (readonly [value: string, label: string])[] = [
 	['message', 'Messages'],
 	['conflict', 'Conflicts'],
 	['report', 'Reports'],
-	['patient', 'Identity'],
-	['dimse', 'DICOM'],
-	['mllp', 'MLLP'],
+	['patient', 'Patients'],
+	['fhir', 'FHIR'],
+	['dicomweb', 'DICOMweb'],
+	['dicom', 'DICOM'],
+	['dimse', 'Refused DICOM callers'],
+	['mllp', 'Refused MLLP callers'],
 ];
 
 /** Converts to the API's form, instants in UTC. */
-export function queryOf({ action, actor, ...period }: AuditFilters) {
-	return { action: action || undefined, actor: actor.trim() || undefined, ...instantsOf(period) };
+export function queryOf({ action, actor, patient, ...period }: AuditFilters) {
+	const named = { action: action || undefined, actor: actor.trim() || undefined, patient: patient.trim() || undefined };
+	return { ...named, ...instantsOf(period) };
 }
 
 export function Filters({
@@ -40,17 +46,10 @@ export function Filters({
 	return (
 		<div class="filters">
 			<SearchInput label="Who" placeholder="E-mail, cli:root, sender" value={filters.actor} onValue={set('actor')} />
-			<label>
-				Actions on
-				<select value={filters.action} onChange={(event) => set('action')(event.currentTarget.value)}>
-					{nouns.map(([value, label]) => (
-						<option key={value} value={value}>
-							{label}
-						</option>
-					))}
-				</select>
-			</label>
-			<PeriodFilter period={filters} onEnd={set} onClear={onClear} />
+			<SearchInput label="Patient" placeholder="Id of a patient" value={filters.patient} onValue={set('patient')} />
+			<Choice label="Actions on" value={filters.action} any="Everything" options={nouns} onValue={set('action')} />
+			<PeriodFilter period={filters} onPeriod={(period) => onFilters({ ...filters, ...period })} onClear={onClear} />
+			<SavedFilters />
 		</div>
 	);
 }

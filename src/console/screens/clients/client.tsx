@@ -17,6 +17,7 @@ import { useSettings } from '../../settings.ts';
 import { StoredTimes } from '../sites/stored-times.tsx';
 import { disableClient, enableClient, removeClient, setClient, showClient } from './calls.ts';
 import { clientGroups, valuesOf } from './fields.ts';
+import { useOverlap } from './overlap.tsx';
 import { SenderTest } from './sender-test.tsx';
 
 const up = { href: '/clients', title: 'Integration clients' };
@@ -37,6 +38,7 @@ function Shown({ client, reload }: { client: ShownClient; reload(): void }) {
 	const [asking, setAsking] = useState<'toggle' | 'remove'>();
 	const close = () => setAsking(undefined);
 	const those = useSettings('client');
+	const { carryOut, question } = useOverlap();
 	const initial = valuesOf(those, client);
 	const actions = may('manager') && (
 		<>
@@ -63,11 +65,13 @@ function Shown({ client, reload }: { client: ShownClient; reload(): void }) {
 						action="Save"
 						fixed={!may('manager')}
 						onlyChanged
-						onSubmit={async (values) => {
-							await setClient({ id: client.id, ...changed(initial, values) });
-							say('Settings saved. They take effect within a second.');
-							reload();
-						}}
+						onSubmit={(values) =>
+							carryOut(async (confirmed) => {
+								await setClient({ id: client.id, ...changed(initial, values), ...confirmed });
+								say('Settings saved. They take effect within a second.');
+								reload();
+							})
+						}
 					/>
 				</Panel>
 				<div>
@@ -82,6 +86,7 @@ function Shown({ client, reload }: { client: ShownClient; reload(): void }) {
 					</Panel>
 				</div>
 			</div>
+			{question}
 			{asking === 'toggle' && <Toggle client={client} onClose={close} reload={reload} />}
 			{asking === 'remove' && <Remove client={client} onClose={close} />}
 		</Page>

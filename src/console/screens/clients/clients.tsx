@@ -1,21 +1,23 @@
 import { useState } from 'preact/hooks';
 import type { ClientRecord } from '#administration/clients.ts';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { Activity, Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
-import { Form } from '../../components/form.tsx';
+import { Form, type Values } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { SearchField } from '../../components/search.tsx';
+import { NoSite } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
-import { useSiteScope, useSites } from '../../scope.ts';
+import { useHasNoSite, useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { useSettings } from '../../settings.ts';
 import { addClient, listClients } from './calls.ts';
 import { blank, clientGroups, inputOf, protocolNames } from './fields.ts';
+import { useOverlap } from './overlap.tsx';
 import { SenderTest } from './sender-test.tsx';
 
 export function Addresses({ addresses }: { addresses: readonly string[] }) {
@@ -88,7 +90,8 @@ export function Clients() {
 	const [search, setSearch] = useState('');
 	const [adding, setAdding] = useState(false);
 	const [testing, setTesting] = useState(false);
-	const add = may('manager') && (
+	const none = useHasNoSite();
+	const add = may('manager') && !none && (
 		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
 			New client
 		</Button>
@@ -109,7 +112,7 @@ export function Clients() {
 		>
 			<SearchField label="Search clients" value={search} onValue={setSearch} placeholder="Name, address, sender" />
 			<ListTable
-				list={{ ...answer, rows, complete: true, more: () => {} }}
+				list={wholeList(answer, rows)}
 				caption="Integration clients"
 				noun="client"
 				columns={columns}
@@ -117,7 +120,9 @@ export function Clients() {
 				href={({ id }) => `/clients/${id}`}
 				faded={({ active }) => !active}
 				empty={
-					search === '' ? (
+					none ? (
+						<NoSite />
+					) : search === '' ? (
 						<Empty icon="clients" title="No integration clients yet">
 							<p>
 								A hospital information system, a laboratory or a modality becomes a client of its site here; until then it is turned away.
@@ -139,23 +144,37 @@ export function Clients() {
 	);
 }
 
-function NewClient({ site, onClose }: { site: string | undefined; onClose(): void }) {
+interface NewClientProps {
+	site: string | undefined;
+	/** Values of the client that are known already. */
+	prefilled?: Values;
+	onClose(): void;
+	/** Without it, the page of the client is shown. */
+	onMade?(): void;
+}
+
+export function NewClient({ site, prefilled, onClose, onMade }: NewClientProps) {
 	const sites = useSites().filter(({ active }) => active);
 	const those = useSettings('client');
+	const { carryOut, question } = useOverlap();
 	return (
 		<Dialog title="New integration client" onClose={onClose} size="large">
 			<Form
 				groups={clientGroups(those, sites)}
-				initial={{ ...blank(those), site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : '') }}
+				initial={{ ...blank(those), ...prefilled, site: site ?? (sites.length === 1 ? (sites[0]?.slug ?? '') : '') }}
 				action="Create client"
 				onCancel={onClose}
-				onSubmit={async (values) => {
-					const client = await addClient(inputOf(those, values));
-					say(`${client.name} can now send to ${client.site}.`);
-					onClose();
-					navigate(`/clients/${client.id}`);
-				}}
+				onSubmit={(values) =>
+					carryOut(async (confirmed) => {
+						const client = await addClient({ ...inputOf(those, values), ...confirmed });
+						say(`${client.name} can now send to ${client.site}.`);
+						onClose();
+						if (onMade) onMade();
+						else navigate(`/clients/${client.id}`);
+					})
+				}
 			/>
+			{question}
 		</Dialog>
 	);
 }

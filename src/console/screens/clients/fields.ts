@@ -57,14 +57,19 @@ const dicom = (those: readonly SettingRecord[], record?: ClientRecord): FieldGro
 			half: true,
 			options: [{ value: 'query', label: 'Query and retrieve', hint: 'C-FIND, C-MOVE and C-GET' }],
 		},
-		...settingFields(those, 'client', ['images'], record),
+		...settingFields(those, 'client', ['images', 'audit'], record),
 	],
 });
 
 const content = (those: readonly SettingRecord[], record?: ClientRecord): FieldGroup => ({
 	title: 'What it sends',
-	hint: 'What is empty here follows the site.',
+	hint: 'If a field is empty, the setting of the site applies.',
 	fields: settingFields(those, 'client', ['identity', 'time'], record),
+});
+
+const feed = (those: readonly SettingRecord[], record?: ClientRecord): FieldGroup => ({
+	title: 'As a feed',
+	fields: settingFields(those, 'client', ['feed'], record),
 });
 
 /** Returns the groups for the chosen protocols: of a client, or of a new one at one of the sites. */
@@ -73,7 +78,7 @@ export function clientGroups(
 	of: ClientRecord | readonly { slug: string; name: string }[],
 ): readonly FieldGroup[] {
 	const record = 'protocols' in of ? of : undefined;
-	const groups = [hl7(those, record), dicom(those, record), content(those, record)];
+	const groups = [hl7(those, record), dicom(those, record), content(those, record), feed(those, record)];
 	return [record === undefined ? { fields: [siteField(of as readonly { slug: string; name: string }[]), ...who.fields] } : who, ...groups];
 }
 

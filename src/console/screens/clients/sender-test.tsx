@@ -3,6 +3,7 @@ import type { ClientRecord } from '#administration/clients.ts';
 import type { FieldGroup } from '../../components/form.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
 import { announce } from '../../components/toast.tsx';
+import { capitalized } from '../../format.ts';
 import { useSites } from '../../scope.ts';
 import { matchClient } from './calls.ts';
 
@@ -52,14 +53,14 @@ export function SenderTest({ client }: { client?: ClientRecord }) {
 		announce(answer.reason);
 	};
 	return (
-		<Form groups={groups} initial={initial} action="Test" onSubmit={ask}>
+		<Form groups={groups} initial={initial} action="Test" onSubmit={ask} asksOnly>
 			{() => verdict && <Answered verdict={verdict} />}
 		</Form>
 	);
 }
 
 function Answered({ verdict: { outcome, site, client, reason } }: { verdict: Verdict }) {
-	const sentence = `${reason.slice(0, 1).toUpperCase()}${reason.slice(1)}.`;
+	const sentence = `${capitalized(reason)}.`;
 	if (outcome !== 'match') {
 		return (
 			<div class="verdict">

@@ -4,6 +4,7 @@ import { Facts, Page, Panel } from '../../components/page.tsx';
 import { may } from '../../session.ts';
 import type { WholeConflict } from './calls.ts';
 import { ConflictState } from './conflicts.tsx';
+import { ConflictImages } from './images.ts';
 import { Settle } from './settle.tsx';
 import { SidePanel } from './side-panel.tsx';
 
@@ -50,6 +51,9 @@ export function Aside({ conflict, up, reload }: { conflict: WholeConflict; up: {
 						['Study', <code key="study">{conflict.study_uid}</code>],
 					]}
 				/>
+			</Panel>
+			<Panel title="Image">
+				<ConflictImages id={conflict.id} hasStored={false} />
 			</Panel>
 			<SidePanel title="Received (in quarantine)" side={conflict.received} />
 			{keep && <Settle id={conflict.id} keep={keep} decision={decisions[keep]} onClose={() => setKeep(undefined)} reload={reload} />}

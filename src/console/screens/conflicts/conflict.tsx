@@ -10,6 +10,7 @@ import { may } from '../../session.ts';
 import { Aside } from './aside.tsx';
 import { showConflict, type WholeConflict } from './calls.ts';
 import { ConflictState } from './conflicts.tsx';
+import { ConflictImages } from './images.ts';
 import { Settle } from './settle.tsx';
 import { type Side, SidePanel } from './side-panel.tsx';
 
@@ -77,6 +78,9 @@ function Shown({ conflict, up, reload }: { conflict: WholeConflict; up: { href: 
 				<SidePanel title="Stored (the current instance)" side={conflict.stored} />
 				<SidePanel title="Received (in quarantine)" side={conflict.received} />
 			</div>
+			<Panel title="Images">
+				<ConflictImages id={conflict.id} hasStored />
+			</Panel>
 			<Panel title="Identifying elements">
 				{(conflict.stored.attributes === null || conflict.received.attributes === null) && (
 					<p class="note warning">One of the objects cannot be read. The elements of the other one are shown.</p>

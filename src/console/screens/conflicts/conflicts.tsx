@@ -4,9 +4,9 @@ import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useFilters } from '../../filters.ts';
 import { bytes } from '../../format.ts';
 import { useSiteScope } from '../../scope.ts';
-import { useKept } from '../../store.ts';
 import { type ConflictRecord, listConflicts } from './calls.ts';
 
 export function ConflictState({ conflict }: { conflict: ConflictRecord }) {
@@ -17,8 +17,10 @@ export function ConflictState({ conflict }: { conflict: ConflictRecord }) {
 
 const columns: readonly Column<ConflictRecord>[] = [
 	{ name: 'at', title: 'Received', tight: true, cell: ({ received_at: at }) => <Ago at={at} /> },
-	{ name: 'uid', title: 'SOP Instance UID', cell: ({ sop_instance_uid: uid }) => <code>{uid}</code> },
 	{ name: 'kind', title: 'Kind', tight: true, cell: ({ kind }) => (kind === 'other-patient' ? 'another patient' : 'other content') },
+	{ name: 'patient', title: 'Patient', cell: ({ study_patient_name: name, stated_patient_name: stated }) => name || stated || '–' },
+	{ name: 'study', title: 'Study', cell: ({ modality, study_description: text }) => [modality, text].filter(Boolean).join(' · ') || '–' },
+	{ name: 'uid', title: 'SOP Instance UID', spare: true, cell: ({ sop_instance_uid: uid }) => <code>{uid}</code> },
 	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
 	{ name: 'sender', title: 'Sender', cell: ({ calling_ae: title, source }) => title || source },
 	{ name: 'bytes', title: 'Size', align: 'end', tight: true, spare: true, cell: ({ bytes: size }) => bytes(size) },
@@ -27,11 +29,13 @@ const columns: readonly Column<ConflictRecord>[] = [
 
 export function Conflicts() {
 	const site = useSiteScope();
-	const [all, setAll] = useKept('all conflicts', false);
+	const [filters, setFilters] = useFilters({ all: '' });
+	const all = filters.all === 'on';
 	const found = useList<ConflictRecord>(
 		(page, signal) => listConflicts({ site, all, ...page }, signal),
 		({ id }) => id,
 		[site, all],
+		'conflicts',
 	);
 	return (
 		<Page
@@ -40,7 +44,7 @@ export function Conflicts() {
 		>
 			<div class="filters">
 				<label class="check">
-					<input type="checkbox" checked={all} onChange={(event) => setAll(event.currentTarget.checked)} />
+					<input type="checkbox" checked={all} onChange={(event) => setFilters({ all: event.currentTarget.checked ? 'on' : '' })} />
 					<span>Also show settled conflicts</span>
 				</label>
 			</div>

@@ -1,18 +1,26 @@
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
+import { queryOf } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { Empty, Loading } from '../../components/empty.tsx';
+import { Histogram } from '../../components/histogram.tsx';
 import { Page } from '../../components/page.tsx';
+import { noPeriod } from '../../components/period.tsx';
+import { Problem } from '../../components/problem.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { count } from '../../format.ts';
+import { navigate } from '../../router.ts';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { useKept } from '../../store.ts';
+import { countMessages, previewRemedy } from '../messages/calls.ts';
 import { surfaceNames } from '../messages/outcome.tsx';
+import { Trial, Unchanged } from '../messages/remedy.tsx';
+import { SetAside } from '../messages/set-aside.tsx';
 import { type FailureRecord, listFailures, listReplays, startReplay } from './calls.ts';
 import { Run } from './run.tsx';
 
@@ -23,7 +31,12 @@ const windows: readonly (readonly [days: string, label: string])[] = [
 	['', 'all time'],
 ];
 
-function columns(onReplay: (group: FailureRecord) => void): readonly Column<FailureRecord>[] {
+/** All time would be a long count. */
+const lastMonth = () => new Date(Date.now() - 30 * 86_400_000).toISOString();
+
+type Ask = (what: 'replay' | 'set-aside', group: FailureRecord) => void;
+
+function columns(onAsk: Ask): readonly Column<FailureRecord>[] {
 	return [
 		{
 			name: 'cause',
@@ -51,10 +64,13 @@ function columns(onReplay: (group: FailureRecord) => void): readonly Column<Fail
 			title: 'Open',
 			align: 'end',
 			tight: true,
-			cell: ({ open, messages }) => (
+			cell: ({ open, messages, set_aside: aside }) => (
 				<>
-					{open > 0 ? <Badge tone="danger">{open}</Badge> : <Badge tone="good">resolved</Badge>}
-					<span class="sub">of {messages}</span>
+					{open > 0 ? <Badge tone="danger">{open}</Badge> : aside > 0 ? <Badge>set aside</Badge> : <Badge tone="good">resolved</Badge>}
+					<span class="sub">
+						of {messages}
+						{aside > 0 && `, ${aside} set aside`}
+					</span>
 				</>
 			),
 		},
@@ -66,11 +82,20 @@ function columns(onReplay: (group: FailureRecord) => void): readonly Column<Fail
 			tight: true,
 			cell: (group) => (
 				<span class="row-actions">
-					<LinkButton href={`/messages/${group.last_id}`}>Latest</LinkButton>
-					{group.replayable && group.open > 0 && may('manager') && (
-						<Button icon="replay" onClick={() => onReplay(group)}>
-							Replay…
-						</Button>
+					<LinkButton href={`/messages/${group.open_id ?? group.last_id}`}>
+						{group.open_id && may('manager') ? 'Mend' : 'Latest'}
+					</LinkButton>
+					{group.open > 0 && may('manager') && (
+						<>
+							{group.replayable && (
+								<Button icon="replay" onClick={() => onAsk('replay', group)}>
+									Replay…
+								</Button>
+							)}
+							<Button kind="quiet" onClick={() => onAsk('set-aside', group)}>
+								Set aside…
+							</Button>
+						</>
 					)}
 				</span>
 			),
@@ -82,7 +107,7 @@ function columns(onReplay: (group: FailureRecord) => void): readonly Column<Fail
 export function Failures() {
 	const site = useSiteScope();
 	const [days, setDays] = useKept('failure window', '7');
-	const [asked, setAsked] = useState<FailureRecord>();
+	const [asked, setAsked] = useState<{ what: Parameters<Ask>[0]; group: FailureRecord }>();
 	const since = () => (days === '' ? undefined : new Date(Date.now() - Number(days) * 86_400_000).toISOString());
 	const groups = useAnswer((signal) => listFailures({ site, since: since() }, signal), [site, days]);
 	const runs = useAnswer((signal) => listReplays({ site, limit: 5 }, signal), [site]);
@@ -96,9 +121,12 @@ export function Failures() {
 			title="Failures"
 			lead="Refused messages, grouped by cause. Resolve the cause, then replay them."
 			actions={
-				<Button icon="refresh" onClick={reload}>
-					Refresh
-				</Button>
+				<>
+					<LinkButton href="/set-aside">Set aside</LinkButton>
+					<Button icon="refresh" onClick={reload}>
+						Refresh
+					</Button>
+				</>
 			}
 		>
 			<div class="filters">
@@ -113,14 +141,22 @@ export function Failures() {
 					</select>
 				</label>
 			</div>
+			<Histogram
+				ask={(_, signal) => countMessages({ site, outcome: 'refused', since: since() ?? lastMonth() }, signal)}
+				dependencies={[site, days]}
+				period={noPeriod}
+				onPeriod={(period) => navigate(`/messages${queryOf(Object.entries({ site, outcome: 'refused', ...period }))}`)}
+				noun="refused message"
+				does="shows these messages"
+			/>
 			{(runs.data ?? []).map((run) => (
 				<Run key={run.id} run={run} onEnd={reload} />
 			))}
 			<ListTable
-				list={{ ...groups, rows: groups.data ?? [], complete: true, more: () => {} }}
+				list={wholeList(groups)}
 				caption="Causes of failures, causes with open messages first"
 				noun="cause"
-				columns={columns(setAsked)}
+				columns={columns((what, group) => setAsked({ what, group }))}
 				identify={({ site: of, id }) => `${of} ${id}`}
 				href={({ site: of, id }) => `/messages?${new URLSearchParams({ site: of, cause: id })}`}
 				faded={({ open }) => open === 0}
@@ -135,25 +171,63 @@ export function Failures() {
 					There are more refused messages than were looked at; these are of those since <Time at={cut} />.
 				</p>
 			)}
-			{asked && (
-				<Confirm
-					title={`Replay ${count(asked.open, 'message')}?`}
-					action="Replay"
-					onConfirm={async () => {
-						const run = await startReplay({ site: asked.site, cause: asked.id, since: since() });
-						say(`The replay of ${count(run.total, 'message')} has started.`);
+			{asked?.what === 'replay' && (
+				<ReplayCause
+					group={asked.group}
+					since={since()}
+					onClose={() => setAsked(undefined)}
+					onStarted={() => {
 						setAsked(undefined);
 						reload();
 					}}
+				/>
+			)}
+			{asked?.what === 'set-aside' && (
+				<SetAside
+					what={{ site: asked.group.site, cause: asked.group.id }}
+					title={`Set ${count(asked.group.open, 'message')} aside?`}
 					onClose={() => setAsked(undefined)}
-				>
-					<p>{asked.failure}</p>
-					<p>
-						They go through the site’s queue one after the other, oldest first; of messages that were sent again under one control id, the
-						last. The replay goes on when you leave this page.
-					</p>
-				</Confirm>
+					onDone={reload}
+				/>
 			)}
 		</Page>
+	);
+}
+
+interface ReplayCauseProps {
+	group: FailureRecord;
+	since: string | undefined;
+	onClose(): void;
+	onStarted(): void;
+}
+
+/** Tries the messages before they are replayed, so that nobody replays what is refused again. */
+function ReplayCause({ group, since, onClose, onStarted }: ReplayCauseProps) {
+	const trial = useAnswer((signal) => previewRemedy({ id: group.open_id ?? group.last_id }, signal), [group.id]);
+	const { data: preview } = trial;
+	const isVain = preview !== undefined && preview.tried > 0 && preview.refused === preview.tried;
+	const start = async () => {
+		const run = await startReplay({ site: group.site, cause: group.id, since });
+		say(`The replay of ${count(run.total, 'message')} has started.`);
+		onStarted();
+	};
+	return (
+		<Confirm
+			title={`Replay ${count(group.open, 'message')}?`}
+			action={isVain ? 'Replay all the same' : 'Replay'}
+			danger={isVain}
+			onConfirm={start}
+			onClose={onClose}
+		>
+			<p>{group.failure}</p>
+			{trial.loading && <Loading lines={1} label="Trying the messages" />}
+			{trial.failure && <Problem failure={trial.failure} onRetry={trial.reload} />}
+			{preview?.unchanged && <Unchanged />}
+			{preview && <Trial preview={preview} isNow />}
+			<p>
+				They go through the site’s queue one after the other, oldest first; of messages that were sent again under one control id, the last.
+				The replay goes on when you leave this page.
+			</p>
+		</Confirm>
 	);
 }

@@ -1,22 +1,16 @@
 import { useEffect, useState } from 'preact/hooks';
 import { asFailure } from '../../answers.ts';
 import type { ApiFailure } from '../../api.ts';
-import { Badge, type Tone } from '../../components/badge.tsx';
+import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Progress } from '../../components/empty.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Ago } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { may } from '../../session.ts';
-import { cancelReplay, type ReplayRun, showReplay } from './calls.ts';
+import { cancelReplay, dismissReplay, type ReplayRun, showReplay } from './calls.ts';
+import { resultOf } from './run-result.ts';
 
-const tones: Readonly<Record<ReplayRun['state'], Tone>> = {
-	running: 'info',
-	done: 'good',
-	cancelled: 'neutral',
-	failed: 'danger',
-	interrupted: 'warning',
-};
 const askMs = 1000;
 
 /** One run, with its progress while it goes on: a replay of many messages, or stored times that are read anew. */
@@ -32,7 +26,9 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 				(next) => {
 					setFailure(undefined);
 					setRun({ ...next });
-					if (next.state !== 'running') onEnd();
+					if (next.state === 'running') return;
+					say(`${next.times ? 'Stored times' : 'The replay'}: ${told(next)}.`, resultOf(next).tone === 'danger' ? 'danger' : 'good');
+					onEnd();
 				},
 				(error: unknown) => {
 					if (stop.signal.aborted) return;
@@ -55,26 +51,70 @@ export function Run({ run: begun, onEnd }: { run: ReplayRun; onEnd(): void }) {
 			setFailure(asFailure(error));
 		}
 	};
+	if (run.state !== 'running') return <Finished run={run} failure={failure} onFailure={setFailure} onEnd={onEnd} />;
 	return (
-		<section class="run" aria-label={run.times ? 'Stored times' : 'Replay'}>
+		<section class="run" aria-label={nameOf(run)}>
 			<div class="run-head">
 				<span>
 					<Title run={run} /> at <code>{run.site}</code> by {run.actor}, <Ago at={run.started_at} />
 				</span>
-				<Badge tone={tones[run.state]}>{run.state}</Badge>
-				{run.state === 'running' && may('manager') && <Button onClick={() => void cancel()}>Cancel</Button>}
+				<Badge tone="info">running</Badge>
+				{may('manager') && <Button onClick={() => void cancel()}>Cancel</Button>}
 			</div>
 			<Progress label={run.times ? 'Read' : 'Replayed'} done={run.done} total={run.total} />
 			<p class="muted">
-				{partsOf(run)
-					.filter(([amount]) => amount > 0)
-					.map(([amount, what]) => `${amount} ${what}`)
-					.join(', ') || (run.state === 'running' ? 'nothing yet' : 'nothing')}
+				{told(run)}
 				{run.failure && `; ${run.failure}`}
 			</p>
 			{failure && <Problem failure={failure} />}
 		</section>
 	);
+}
+
+interface FinishedProps {
+	run: ReplayRun;
+	failure: ApiFailure | undefined;
+	onFailure(failure: ApiFailure): void;
+	onEnd(): void;
+}
+
+/** A run that has ended takes one line, until somebody puts it away. */
+function Finished({ run, failure, onFailure, onEnd }: FinishedProps) {
+	const { tone, word } = resultOf(run);
+	const dismiss = () => {
+		dismissReplay({ id: run.id }).then(onEnd, (error: unknown) => onFailure(asFailure(error)));
+	};
+	return (
+		<section class="run-line" aria-label={nameOf(run)}>
+			<Badge tone={tone}>{word}</Badge>
+			<span>
+				<Title run={run} /> at <code>{run.site}</code>: {told(run)}
+				{run.failure && `; ${run.failure}`}
+			</span>
+			<span class="muted">
+				{run.actor}, <Ago at={run.started_at} />
+			</span>
+			{may('manager') ? (
+				<Button kind="quiet" icon="close" compact onClick={dismiss}>
+					Put away
+				</Button>
+			) : (
+				<span />
+			)}
+			{failure && <Problem failure={failure} />}
+		</section>
+	);
+}
+
+function nameOf({ times, started_at: at }: ReplayRun): string {
+	return `${times ? 'Stored times' : 'Replay'} of ${new Date(at).toLocaleTimeString()}`;
+}
+
+/** Says what the run came to so far. */
+function told(run: ReplayRun): string {
+	const parts = partsOf(run).filter(([amount]) => amount > 0);
+	if (parts.length === 0) return run.state === 'running' ? 'nothing yet' : 'nothing';
+	return parts.map(([amount, what]) => `${amount} ${what}`).join(', ');
 }
 
 function Title({ run: { times, cause } }: { run: ReplayRun }) {
@@ -93,12 +133,23 @@ function Title({ run: { times, cause } }: { run: ReplayRun }) {
 	);
 }
 
-function partsOf({ times, accepted, refused, other, skipped }: ReplayRun): readonly (readonly [amount: number, what: string])[] {
+function partsOf({
+	times,
+	accepted,
+	refused,
+	other,
+	ignored,
+	known,
+	skipped,
+}: ReplayRun): readonly (readonly [amount: number, what: string])[] {
 	if (times === null) {
 		return [
 			[accepted, 'accepted'],
 			[refused, 'refused again'],
-			[other, 'already known or ignored'],
+			[ignored, 'ignored'],
+			[known, 'known already'],
+			// Runs of an earlier release do not tell which of the two.
+			[other - ignored - known, 'known already or ignored'],
 			[skipped, 'no longer open'],
 		];
 	}

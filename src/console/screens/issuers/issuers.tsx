@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
@@ -80,7 +80,7 @@ export function Issuers() {
 			actions={add}
 		>
 			<ListTable
-				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
+				list={wholeList(answer)}
 				caption="Token issuers"
 				noun="issuer"
 				columns={columns({ change: setEditing, toggle: (issuer) => void toggle(issuer), remove: setRemoving })}

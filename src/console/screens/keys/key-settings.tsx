@@ -8,15 +8,16 @@ import { say } from '../../components/toast.tsx';
 import { settingFields, settingValues, useSettings } from '../../settings.ts';
 import { StoredTimes } from '../sites/stored-times.tsx';
 import { type KeyRecord, setKey, showKey } from './calls.ts';
+import { expires, scopes } from './fields.ts';
 
-const topics = ['identity', 'time', 'hl7v2', 'fhir', 'images'] as const;
+const topics = ['identity', 'time', 'hl7v2', 'fhir', 'images', 'audit'] as const;
 
 /** The label of a key, and what is particular about the messages that come by it. */
 export function KeySettings({ of: { id, prefix }, onClose, onSaved }: { of: KeyRecord; onClose(): void; onSaved(): void }) {
 	const those = useSettings('key');
 	const answer = useAnswer((signal) => showKey({ id }, signal), [id]);
 	const key = answer.data;
-	const initial = key && { label: key.label, ...settingValues(those, key) };
+	const initial = key && { label: key.label, scopes: key.scopes ?? [], expires: key.expires_at ?? '', ...settingValues(those, key) };
 	return (
 		<Dialog title={`Settings of ${key?.label || prefix}`} onClose={onClose} size="large">
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
@@ -24,10 +25,10 @@ export function KeySettings({ of: { id, prefix }, onClose, onSaved }: { of: KeyR
 			{key && initial && (
 				<Form
 					groups={[
-						{ fields: [{ kind: 'text', name: 'label', label: 'Label', maxLength: 200 }] },
+						{ fields: [{ kind: 'text', name: 'label', label: 'Label', maxLength: 200 }, scopes, expires] },
 						{
 							title: 'What it sends',
-							hint: 'What is empty here follows the site.',
+							hint: 'If a field is empty, the setting of the site applies.',
 							fields: settingFields(those, 'key', topics, key),
 						},
 					]}

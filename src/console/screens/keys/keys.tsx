@@ -1,21 +1,43 @@
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { SearchField } from '../../components/search.tsx';
+import { NoSite } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
-import { useSiteScope } from '../../scope.ts';
+import { useHasNoSite, useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { type CreatedKey, type KeyRecord, listKeys, revokeKey } from './calls.ts';
 import { KeySettings } from './key-settings.tsx';
 import { NewKey, Secret } from './new-key.tsx';
+import { RotateKey } from './rotate-key.tsx';
 
-const columns = (change: (key: KeyRecord) => void, revoke: (key: KeyRecord) => void): readonly Column<KeyRecord>[] => [
+/** Shows the state of a key. Whoever sees that it soon ends can rotate it in time. */
+function State({ revoked_at: revoked, expires_at: expires, replaced_by: successor, warning }: KeyRecord) {
+	if (revoked !== null) return <Badge>Revoked</Badge>;
+	const isOver = expires !== undefined && Date.parse(expires) <= Date.now();
+	if (isOver) return <Badge tone="danger">Expired</Badge>;
+	const unrotated = warning === undefined ? <Badge tone="good">Active</Badge> : <Badge tone="warning">Expires soon</Badge>;
+	return (
+		<>
+			{successor === undefined ? unrotated : <Badge tone="info">Rotated</Badge>}
+			{expires !== undefined && (
+				<span class="sub">
+					ends <Time at={expires} />
+				</span>
+			)}
+		</>
+	);
+}
+
+type Choose = (key: KeyRecord) => void;
+
+const columns = (change: Choose, rotate: Choose, revoke: Choose): readonly Column<KeyRecord>[] => [
 	{
 		name: 'label',
 		title: 'Key',
@@ -28,13 +50,14 @@ const columns = (change: (key: KeyRecord) => void, revoke: (key: KeyRecord) => v
 	},
 	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
 	{ name: 'owner', title: 'Owner', cell: ({ owner }) => owner },
+	{ name: 'scopes', title: 'May', spare: true, cell: ({ scopes }) => (scopes === undefined ? 'everything' : scopes.join(', ')) },
 	{ name: 'used', title: 'Last used', tight: true, cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
 	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
 	{
 		name: 'state',
 		title: 'State',
 		tight: true,
-		cell: ({ revoked_at }) => (revoked_at === null ? <Badge tone="good">Active</Badge> : <Badge>Revoked</Badge>),
+		cell: (key) => <State {...key} />,
 	},
 	...(may('manager')
 		? [
@@ -45,6 +68,7 @@ const columns = (change: (key: KeyRecord) => void, revoke: (key: KeyRecord) => v
 					cell: (key: KeyRecord) => (
 						<div class="row-actions">
 							{key.revoked_at === null && <Button onClick={() => change(key)}>Settings…</Button>}
+							{key.revoked_at === null && key.replaced_by === undefined && <Button onClick={() => rotate(key)}>Rotate…</Button>}
 							{key.revoked_at === null ? <Button onClick={() => revoke(key)}>Revoke…</Button> : <Ago at={key.revoked_at} />}
 						</div>
 					),
@@ -64,8 +88,10 @@ export function Keys() {
 	const [adding, setAdding] = useState(false);
 	const [created, setCreated] = useState<CreatedKey>();
 	const [changing, setChanging] = useState<KeyRecord>();
+	const [rotating, setRotating] = useState<KeyRecord>();
 	const [revoking, setRevoking] = useState<KeyRecord>();
-	const add = may('manager') && (
+	const none = useHasNoSite();
+	const add = may('manager') && !none && (
 		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
 			New key
 		</Button>
@@ -79,14 +105,16 @@ export function Keys() {
 		>
 			<SearchField label="Search keys" value={search} onValue={setSearch} placeholder="Label, prefix, owner" />
 			<ListTable
-				list={{ ...answer, rows, complete: true, more: () => {} }}
+				list={wholeList(answer, rows)}
 				caption="API keys"
 				noun="key"
-				columns={columns(setChanging, setRevoking)}
+				columns={columns(setChanging, setRotating, setRevoking)}
 				identify={({ id }) => id}
 				faded={({ revoked_at }) => revoked_at !== null}
 				empty={
-					search === '' ? (
+					none ? (
+						<NoSite />
+					) : search === '' ? (
 						<Empty icon="keys" title="No API keys yet">
 							<p>A system needs an API key to read through FHIR or to send over HTTP. The key is shown only once, when it is created.</p>
 							{add}
@@ -109,6 +137,17 @@ export function Keys() {
 			)}
 			{created && <Secret created={created} onClose={() => setCreated(undefined)} />}
 			{changing && <KeySettings of={changing} onClose={() => setChanging(undefined)} onSaved={answer.reload} />}
+			{rotating && (
+				<RotateKey
+					of={rotating}
+					onClose={() => setRotating(undefined)}
+					onRotated={(key) => {
+						setRotating(undefined);
+						setCreated(key);
+						answer.reload();
+					}}
+				/>
+			)}
 			{revoking && (
 				<Confirm
 					title={`Revoke ${revoking.label || revoking.prefix}?`}

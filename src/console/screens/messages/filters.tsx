@@ -1,30 +1,37 @@
 import { useAnswer } from '../../answers.ts';
-import { instantsOf, type Period, PeriodFilter } from '../../components/period.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { instantsOf, noPeriod, type Period, PeriodFilter } from '../../components/period.tsx';
+import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { listClients, type searchMessages } from './calls.ts';
 import { kindNames, surfaceNames } from './outcome.tsx';
 
 export interface MessageFilters extends Period {
 	patient: string;
-	control: string;
+	control_id: string;
 	type: string;
 	outcome: string;
 	kind: string;
 	surface: string;
 	client: string;
+	/** A group of failures. */
+	cause: string;
 }
 
 export const noFilters: MessageFilters = {
 	patient: '',
-	control: '',
+	control_id: '',
 	type: '',
 	outcome: '',
 	kind: '',
 	surface: '',
 	client: '',
-	since: '',
-	until: '',
+	cause: '',
+	...noPeriod,
 };
+
+/** These may name a patient, so no address has them. */
+export const hiddenFilters = ['patient'] as const;
 
 type Query = NonNullable<Parameters<typeof searchMessages>[0]>;
 
@@ -32,7 +39,17 @@ const outcomes = ['accepted', 'refused', 'ignored', 'duplicate'] as const;
 const types = ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A40', 'ORU^R01', 'PRPA_IN201301UV02', 'MPPS COMPLETED', 'MPPS N-CREATE', 'MPPS N-SET'];
 
 /** Converts to the API's form: instants in UTC, without empty filters. */
-export function queryOf({ patient, control, type, outcome, kind, surface, client, ...period }: MessageFilters): Partial<Query> {
+export function queryOf({
+	patient,
+	control_id: control,
+	type,
+	outcome,
+	kind,
+	surface,
+	client,
+	cause,
+	...period
+}: MessageFilters): Partial<Query> {
 	return {
 		patient: patient.trim() || undefined,
 		control_id: control.trim() || undefined,
@@ -41,6 +58,7 @@ export function queryOf({ patient, control, type, outcome, kind, surface, client
 		kind: (kind || undefined) as Query['kind'],
 		surface: (surface || undefined) as Query['surface'],
 		client: client || undefined,
+		cause: cause || undefined,
 		...instantsOf(period),
 	};
 }
@@ -61,7 +79,7 @@ export function Filters({
 	return (
 		<div class="filters">
 			<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
-			<SearchInput label="Control id" value={filters.control} onValue={set('control')} />
+			<SearchInput label="Control id" value={filters.control_id} onValue={set('control_id')} />
 			<label>
 				Type
 				<input
@@ -85,33 +103,8 @@ export function Filters({
 				options={(clients.data ?? []).map(({ id, name, site: of }) => [id, site === undefined ? `${name} (${of})` : name])}
 				onValue={set('client')}
 			/>
-			<PeriodFilter period={filters} onEnd={set} onClear={onClear} />
+			<PeriodFilter period={filters} onPeriod={(period) => onFilters({ ...filters, ...period })} onClear={onClear} />
+			<SavedFilters />
 		</div>
-	);
-}
-
-function Choice({
-	label,
-	value,
-	options,
-	onValue,
-}: {
-	label: string;
-	value: string;
-	options: readonly (readonly [value: string, label: string])[];
-	onValue(value: string): void;
-}) {
-	return (
-		<label>
-			{label}
-			<select value={value} onChange={(event) => onValue(event.currentTarget.value)}>
-				<option value="">Any</option>
-				{options.map(([option, name]) => (
-					<option key={option} value={option}>
-						{name}
-					</option>
-				))}
-			</select>
-		</label>
 	);
 }

@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
@@ -12,9 +13,13 @@ import { milliseconds } from '../../format.ts';
 import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
-import { type MessageReading, readMessage, replayMessage } from './calls.ts';
+import { explainMessage, type MessageReading, previewRemedy, readMessage, replayMessage } from './calls.ts';
+import { Comparison, Edit, TakeAlong } from './edit.tsx';
+import { Fault } from './fault.tsx';
+import { Neighbours } from './neighbours.tsx';
 import { Outcome, surfaceNames } from './outcome.tsx';
 import { RawText, ReadingView } from './reading.tsx';
+import { Unchanged } from './remedy.tsx';
 
 const up = { href: '/messages', title: 'Messages' };
 
@@ -27,33 +32,68 @@ export function Message({ parameters: { id = '' } }: ScreenProps) {
 			</Page>
 		);
 	}
-	return <Shown message={answer.data} />;
+	return <Shown key={id} message={answer.data} onChange={answer.reload} />;
 }
 
-function Shown({ message }: { message: MessageReading }) {
-	const [asking, setAsking] = useState(false);
+/** Lists the facts of the receipt, with links to the site and the client of the message. */
+function factsOf(message: MessageReading): [string, ComponentChildren][] {
+	const { client, client_id: clientId, site, settings } = message;
+	return [
+		['Received', <Time key="at" at={message.received_at} />],
+		['Latency', milliseconds(message.latency_ms)],
+		[
+			'Site',
+			<a key="site" href={`/sites/${site}`}>
+				<code>{site}</code>
+			</a>,
+		],
+		['Surface', surfaceNames[message.surface] ?? message.surface],
+		['Client', clientId === null ? client : <a href={`/clients/${clientId}`}>{client ?? clientId}</a>],
+		['From', <code key="source">{message.source}</code>],
+		['Control id', message.control_id && <code>{message.control_id}</code>],
+		['Sequence number in the site', String(message.sequence)],
+		...Object.entries(settings ?? {}).map(([name, value]): [string, string] => [`Read by ${name}`, String(value)]),
+	];
+}
+
+function Shown({ message, onChange }: { message: MessageReading; onChange(): void }) {
+	const [asking, setAsking] = useState<'replay' | 'edit'>();
 	const [tab, setTab] = useState('message');
+	const explained = useAnswer((signal) => explainMessage({ id: message.id }, signal), [message.id]);
+	const { data: explanation } = explained;
+	const location = explanation?.fault?.location ?? undefined;
+	const refresh = () => {
+		explained.reload();
+		onChange();
+	};
 	return (
 		<Page
 			title={message.message_type || 'Message'}
 			up={up}
 			marks={<Outcome outcome={message.outcome} />}
 			actions={
-				message.replayable &&
-				may('manager') && (
-					<Button icon="replay" onClick={() => setAsking(true)}>
-						Replay…
-					</Button>
-				)
+				<>
+					{explanation && <Neighbours cause={explanation.cause} />}
+					{message.replayable && may('manager') && (
+						<>
+							{message.outcome !== 'accepted' && <Button onClick={() => setAsking('edit')}>Edit and send again…</Button>}
+							<Button icon="replay" onClick={() => setAsking('replay')}>
+								Replay…
+							</Button>
+						</>
+					)}
+				</>
 			}
 		>
-			{message.failure && (
+			{message.failure && explanation === undefined && (
 				<div class="problem">
 					<p>
 						<strong>{message.failure_code}</strong>: {message.failure}
 					</p>
 				</div>
 			)}
+			{explained.failure && <Problem failure={explained.failure} onRetry={explained.reload} />}
+			{explanation && <Fault message={message} explanation={explanation} onChange={refresh} />}
 			{message.flags.map(({ code, text }) => (
 				<p key={code} class="note warning">
 					{text}
@@ -61,35 +101,29 @@ function Shown({ message }: { message: MessageReading }) {
 			))}
 			<div class="columns message-head">
 				<Panel title="Receipt">
-					<Facts
-						facts={[
-							['Received', <Time key="at" at={message.received_at} />],
-							['Latency', milliseconds(message.latency_ms)],
-							['Site', <code key="site">{message.site}</code>],
-							['Surface', surfaceNames[message.surface] ?? message.surface],
-							['Client', message.client],
-							['From', <code key="source">{message.source}</code>],
-							['Control id', message.control_id && <code>{message.control_id}</code>],
-							['Sequence number in the site', String(message.sequence)],
-							...Object.entries(message.settings ?? {}).map(([name, value]): [string, string] => [`Read by ${name}`, String(value)]),
-						]}
-					/>
+					<Facts facts={factsOf(message)} />
 				</Panel>
 				<Effects message={message} />
 			</div>
-			<Panel title="Content">
+			<Panel title="Content" actions={<TakeAlong message={message} />}>
 				<Tabs
 					label="Content"
 					chosen={tab}
 					onChoose={setTab}
 					tabs={[
-						{ name: 'message', title: 'Message', content: () => <ReadingView reading={message.reading} label="Message" /> },
+						{
+							name: 'message',
+							title: 'Message',
+							content: () => <ReadingView reading={message.reading} label="Message" fault={location} />,
+						},
 						{ name: 'ack', title: 'Acknowledgement', content: () => <ReadingView reading={message.ack_reading} label="Acknowledgement" /> },
+						...(explanation?.edit ? [{ name: 'edited', title: 'What was edited', content: () => <Comparison id={message.id} /> }] : []),
 						{ name: 'raw', title: 'As received', content: () => <RawText label="As received" text={message.message.join('\n')} /> },
 					]}
 				/>
 			</Panel>
-			{asking && <Replay message={message} onClose={() => setAsking(false)} />}
+			{asking === 'replay' && <Replay message={message} onClose={() => setAsking(undefined)} />}
+			{asking === 'edit' && <Edit id={message.id} onClose={() => setAsking(undefined)} />}
 		</Page>
 	);
 }
@@ -140,6 +174,8 @@ function Effects({ message }: { message: MessageReading }) {
 }
 
 function Replay({ message, onClose }: { message: MessageReading; onClose(): void }) {
+	const isRefused = message.outcome === 'refused';
+	const trial = useAnswer(isRefused ? (signal) => previewRemedy({ id: message.id }, signal) : undefined, [message.id]);
 	const replay = async () => {
 		const { id, outcome, failure } = await replayMessage({ id: message.id, accept_older: message.overtaken !== null });
 		if (outcome === 'refused') say(`Refused again: ${failure ?? ''}`, 'danger');
@@ -155,6 +191,7 @@ function Replay({ message, onClose }: { message: MessageReading; onClose(): void
 			onConfirm={replay}
 			onClose={onClose}
 		>
+			{trial.data?.unchanged && <Unchanged />}
 			<p>The message joins the site’s queue, uses the current settings of its client, and is logged as a new message.</p>
 			{message.overtaken && (
 				<p class="note warning">

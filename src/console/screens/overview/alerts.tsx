@@ -1,36 +1,62 @@
 import { useEffect } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
-import { Ago } from '../../components/time.tsx';
+import { Ago, Time } from '../../components/time.tsx';
 import { announce } from '../../components/toast.tsx';
-import { count } from '../../format.ts';
+import { capitalized, count } from '../../format.ts';
 import type { Alert } from './calls.ts';
+import { Runbook } from './runbook.tsx';
 
-/** The active alerts. */
-export function Alerts({ alerts }: { alerts: readonly Alert[] }) {
+interface AlertsProps {
+	alerts: readonly Alert[];
+	/** The instant since which nobody knows whether there are alerts. */
+	unknownSince: string | undefined;
+}
+
+/** The active alerts, each with what to do and a way to the rows that it speaks of. */
+export function Alerts({ alerts, unknownSince }: AlertsProps) {
 	const identity = alerts.map(({ name, summary }) => `${name} ${summary}`).join('; ');
 	useEffect(() => {
 		if (alerts.length > 0) announce(`${count(alerts.length, 'alert')}: ${alerts.map(({ summary }) => summary).join('; ')}`);
 	}, [identity]);
-	if (alerts.length === 0) {
-		return (
-			<p class="all-well">
-				<Icon name="check" /> No alerts
-			</p>
-		);
-	}
 	return (
-		<ul class="alerts" aria-label="Alerts">
-			{alerts.map(({ name, since, summary, severity }) => (
-				<li key={`${name} ${summary}`} class={severity}>
+		<>
+			{unknownSince !== undefined && (
+				<p class="unknown">
 					<Icon name="failures" />
-					<div>
-						<strong>{`${summary.slice(0, 1).toUpperCase()}${summary.slice(1)}`}</strong>
-						<span class="sub">
-							{severity} · since <Ago at={since} /> · <code>{name}</code>
-						</span>
-					</div>
-				</li>
-			))}
-		</ul>
+					<span>
+						Alerts are unknown since <Time at={unknownSince} />
+						{alerts.length > 0 && '. These were active then:'}
+					</span>
+				</p>
+			)}
+			{unknownSince === undefined && alerts.length === 0 && (
+				<p class="all-well">
+					<Icon name="check" /> No alerts
+				</p>
+			)}
+			{alerts.length > 0 && (
+				<ul class="alerts" aria-label="Alerts">
+					{alerts.map((alert) => (
+						<Row key={`${alert.name} ${alert.summary}`} {...alert} />
+					))}
+				</ul>
+			)}
+		</>
+	);
+}
+
+function Row({ name, since, summary, severity, runbook, list }: Alert) {
+	return (
+		<li class={severity}>
+			<Icon name="failures" />
+			<div>
+				<strong>{capitalized(summary)}</strong>
+				<span class="sub">
+					{severity} · since <Ago at={since} /> · <code>{name}</code>
+				</span>
+				<Runbook text={runbook} />
+				{list !== null && <a href={list}>Show what it is about</a>}
+			</div>
+		</li>
 	);
 }

@@ -1,7 +1,7 @@
-import type { Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
+import type { LastHour, Overview, OverviewPoint, OverviewState } from '#administration/overview.ts';
 import { call } from '../../api.ts';
 
-export type { OverviewPoint, OverviewState };
+export type { LastHour, OverviewPoint, OverviewState };
 export type Alert = OverviewState['alerts'][number];
 
 export const readOverview = call<object, Overview>('GET', '/overview');

@@ -1,5 +1,5 @@
 import type { Point } from '../../components/chart.tsx';
-import type { Alert, OverviewPoint } from './calls.ts';
+import type { OverviewPoint } from './calls.ts';
 
 export const hourMs = 3_600_000;
 /** The interval between two points. */
@@ -41,22 +41,3 @@ export function lastMinute(points: readonly OverviewPoint[], value: (point: Over
 }
 
 export const perSecond = (count: number) => count / (pointMs / 1000);
-
-/** The figures of the overview, each with its alerts. */
-const alertsOf = {
-	rate: ['ConnectionsRefused', 'FrameErrors', 'KeysRefused', 'SendersDropped', 'HttpErrors', 'ShardDown', 'WorkerRestarts', 'DatabaseDown'],
-	refused: ['RefusalsHigh', 'UnmatchedMessages', 'UnmatchedDropped'],
-	latency: ['AcknowledgementSlow', 'EventLoopLag', 'BatchRetries'],
-	waiting: ['MailboxBacklog', 'MailboxFull'],
-	associations: ['InstancesRefused', 'AssociationsRejected', 'CommitmentGivenUp'],
-	storage: ['InstancesDamaged', 'ConflictsOpen'],
-} as const;
-
-export type Figure = keyof typeof alertsOf;
-
-export function toneOf(figure: Figure, alerts: readonly Alert[]): 'danger' | 'warning' | undefined {
-	const names: readonly string[] = alertsOf[figure];
-	const firing = alerts.filter(({ name }) => names.includes(name.replace(/^Tributary/, '')));
-	if (firing.length === 0) return undefined;
-	return firing.every(({ severity }) => severity === 'info') ? 'warning' : 'danger';
-}

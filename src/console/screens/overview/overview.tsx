@@ -5,13 +5,14 @@ import { byteCeiling } from '../../components/chart.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { bytes, count, figure, milliseconds } from '../../format.ts';
+import { bytes, clockTime, count, figure, milliseconds } from '../../format.ts';
 import { follow, type LiveState } from '../../live.ts';
 import { Alerts } from './alerts.tsx';
-import { livePath, type OverviewPoint, type OverviewState, readOverview } from './calls.ts';
-import { type Figure, highest, lastMinute, line, mean, merged, perSecond, toneOf } from './figures.ts';
+import { type LastHour, livePath, type OverviewPoint, type OverviewState, readOverview } from './calls.ts';
+import { highest, lastMinute, line, mean, merged, perSecond } from './figures.ts';
 import { Mailboxes } from './mailboxes.tsx';
 import { Tile, type TileProps } from './tile.tsx';
+import { type Figure, toneOf } from './tones.ts';
 
 export function Overview() {
 	const answer = useAnswer((signal) => readOverview({}, signal), []);
@@ -34,10 +35,11 @@ export function Overview() {
 			</Page>
 		);
 	}
+	const points = merged(answer.data.points, live);
 	return (
 		<Page title="Overview" marks={marks}>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
-			<Figures overview={now ?? answer.data} points={merged(answer.data.points, live)} />
+			<Figures overview={now ?? answer.data} points={points} unknownSince={state === 'lost' ? points.at(-1)?.at : undefined} />
 		</Page>
 	);
 }
@@ -47,14 +49,22 @@ function Connection({ state }: { state: LiveState }) {
 	return <Badge tone={state === 'lost' ? 'warning' : 'neutral'}>{state === 'lost' ? 'Connection lost, reconnecting' : 'Connecting'}</Badge>;
 }
 
-type Described = Omit<TileProps, 'tone'> & { name: Figure };
+type Described = Omit<TileProps, 'tone' | 'unknownSince'> & { name: Figure };
 
-function Figures({ overview, points }: { overview: OverviewState; points: readonly OverviewPoint[] }) {
+interface FiguresProps {
+	overview: OverviewState;
+	points: readonly OverviewPoint[];
+	/** While the service does not answer, what is shown was true then. */
+	unknownSince: string | undefined;
+}
+
+function Figures({ overview, points, unknownSince }: FiguresProps) {
 	const { alerts, mailboxes, storage_bytes } = overview;
 	/** Figures that cannot be split by site are shown only to users with access to all sites. */
 	const whole = points.at(-1)?.associations !== null;
 	const storage: Described = {
 		name: 'storage',
+		href: '/studies',
 		title: 'Storage',
 		value: storage_bytes === null ? '–' : bytes(storage_bytes),
 		unit: 'used',
@@ -64,50 +74,61 @@ function Figures({ overview, points }: { overview: OverviewState; points: readon
 		format: bytes,
 		top: byteCeiling,
 	};
-	const tiles = [...traffic(points, mailboxes.length), ...(whole ? ofTheNode(points) : []), storage];
+	const tiles = [...traffic(points, overview), ...(whole ? ofTheNode(points) : []), storage];
 	return (
 		<>
-			<Alerts alerts={alerts} />
+			<Alerts alerts={alerts} unknownSince={unknownSince} />
 			<div class="tiles">
 				{tiles.map(({ name, ...tile }) => (
-					<Tile key={name} {...tile} tone={toneOf(name, alerts)} />
+					<Tile key={name} {...tile} tone={toneOf(name, alerts)} unknownSince={unknownSince} />
 				))}
 			</div>
-			<Mailboxes mailboxes={mailboxes} />
+			<Mailboxes mailboxes={mailboxes} unknownSince={unknownSince} />
 		</>
 	);
 }
 
-function traffic(points: readonly OverviewPoint[], waitingSites: number): Described[] {
+/** Tells the number of the last hour over all nodes, and since when it is counted if that is not the whole hour. */
+function noteOf(last_hour: OverviewState['last_hour'], number: (hour: LastHour) => number): string {
+	if (last_hour === null) return 'The last hour is not known yet';
+	const { since, minutes } = last_hour;
+	const isWhole = since === minutes[0]?.at;
+	return `${count(number(last_hour), 'message')} ${isWhole ? 'in the last hour' : `since ${clockTime(new Date(since))}`}, all nodes`;
+}
+
+/** A line of the minutes of the last hour but the present one, which has not ended. */
+function byMinute(last_hour: OverviewState['last_hour'], value: (minute: LastHour['minutes'][number]) => number) {
+	const { minutes = [], since = '' } = last_hour ?? {};
+	return minutes.slice(0, -1).map((minute) => ({ at: Date.parse(minute.at), value: minute.at < since ? null : value(minute) }));
+}
+
+function traffic(points: readonly OverviewPoint[], { mailboxes, last_hour }: OverviewState): Described[] {
 	const last = points.at(-1);
-	const sum = (value: (point: OverviewPoint) => number) => points.reduce((total, point) => total + value(point), 0);
+	const waitingSites = mailboxes.length;
 	return [
 		{
 			name: 'rate',
+			href: '/messages',
 			title: 'Messages received',
 			value: figure(perSecond(last?.received ?? 0)),
 			unit: 'per second',
-			note: `${count(
-				sum(({ received }) => received),
-				'message',
-			)} in the last hour`,
-			chart: 'Messages received per second',
-			series: [{ name: 'received', points: line(points, ({ received }) => perSecond(received), mean) }],
+			note: noteOf(last_hour, ({ received }) => received),
+			chart: 'Messages received per minute, all nodes',
+			series: [{ name: 'received', points: byMinute(last_hour, ({ received }) => received) }],
 		},
 		{
 			name: 'refused',
+			href: '/failures',
 			title: 'Refused',
 			value: figure(lastMinute(points, ({ refused }) => refused)),
 			unit: 'in the last minute',
-			note: `${count(
-				sum(({ refused }) => refused),
-				'message',
-			)} in the last hour`,
-			chart: 'Messages refused per ten seconds',
-			series: [{ name: 'refused', points: line(points, ({ refused }) => refused, highest) }],
+			note: noteOf(last_hour, ({ refused }) => refused),
+			chart: 'Messages refused per minute, all nodes',
+			series: [{ name: 'refused', points: byMinute(last_hour, ({ refused }) => refused) }],
 		},
 		{
 			name: 'waiting',
+			href: '/sites',
 			title: 'Waiting in mailboxes',
 			value: figure(last?.waiting ?? 0),
 			unit: last?.waiting === 1 ? 'message' : 'messages',
@@ -124,6 +145,7 @@ function ofTheNode(points: readonly OverviewPoint[]): Described[] {
 	return [
 		{
 			name: 'latency',
+			href: '/messages',
 			title: 'Time to acknowledgement',
 			value: shown(measured?.latency_p99_ms),
 			unit: 'p99',
@@ -137,6 +159,7 @@ function ofTheNode(points: readonly OverviewPoint[]): Described[] {
 		},
 		{
 			name: 'associations',
+			href: '/associations',
 			title: 'DICOM associations',
 			value: figure(points.at(-1)?.associations ?? 0),
 			unit: 'open',

@@ -1,5 +1,6 @@
 import { Badge } from '../../components/badge.tsx';
 import { AreaChart, type ChartProps } from '../../components/chart.tsx';
+import { Time } from '../../components/time.tsx';
 import { hourMs } from './figures.ts';
 
 export interface TileProps extends Pick<ChartProps, 'series' | 'format' | 'top' | 'tone'> {
@@ -10,21 +11,33 @@ export interface TileProps extends Pick<ChartProps, 'series' | 'format' | 'top' 
 	note: string;
 	/** The title and unit of the chart. */
 	chart: string;
+	/** The list behind the figure. */
+	href: string;
+	/** The instant since which the figure is unknown. */
+	unknownSince?: string | undefined;
 }
 
 /** One figure: its current value and the last hour. */
-export function Tile({ title, value, unit, note, chart, tone, series, ...rest }: TileProps) {
+export function Tile({ title, value, unit, note, chart, href, unknownSince, tone, series, ...rest }: TileProps) {
 	const to = series[0]?.points.at(-1)?.at ?? Date.now();
 	return (
-		<section class={`tile ${tone ?? ''}`} aria-label={title}>
+		<section class={`tile ${unknownSince === undefined ? (tone ?? '') : 'unknown'}`} aria-label={title}>
 			<h2>
-				{title}
-				{tone && <Badge tone={tone}>Alert</Badge>}
+				<a href={href}>{title}</a>
+				{tone && unknownSince === undefined && <Badge tone={tone}>{tone === 'danger' ? 'Alert' : 'Warning'}</Badge>}
 			</h2>
 			<p class="tile-value">
-				<b>{value}</b> {unit}
+				<b>{unknownSince === undefined ? value : 'Unknown'}</b> {unknownSince === undefined && unit}
 			</p>
-			<p class="tile-note">{note}</p>
+			<p class="tile-note">
+				{unknownSince === undefined ? (
+					note
+				) : (
+					<>
+						since <Time at={unknownSince} />
+					</>
+				)}
+			</p>
 			<AreaChart title={chart} series={series} from={to - hourMs} to={to} tone={tone} {...rest} />
 		</section>
 	);

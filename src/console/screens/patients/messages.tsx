@@ -2,7 +2,7 @@ import { useList } from '../../answers.ts';
 import { Empty } from '../../components/empty.tsx';
 import { ListTable } from '../../components/table.tsx';
 import { type MessageRecord, searchMessages } from '../messages/calls.ts';
-import { messageColumns } from '../messages/messages.tsx';
+import { messageColumns } from '../messages/columns.tsx';
 
 /** The logged messages about one patient, under all of the patient's identifiers. */
 export function Messages({ site, id }: { site: string; id: string }) {

@@ -3,6 +3,7 @@ import { useAnswer } from '../../answers.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
+import { PrintButton, PrintHead } from '../../components/print.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
@@ -12,9 +13,11 @@ import { may } from '../../session.ts';
 import { Unmerge } from '../identity/merge.tsx';
 import { type PatientChart, showPatient, statedRows } from './calls.ts';
 import { Messages } from './messages.tsx';
-import { Observations } from './observations.tsx';
 import { PatientMarks } from './patients.tsx';
+import { Readers } from './readers.tsx';
+import { allResults, periodText, Results } from './results.tsx';
 import { Origin, Reports, Stated, Studies } from './sections.tsx';
+import { Timeline } from './timeline.tsx';
 
 export function Patient({ parameters: { site = '', id = '' } }: ScreenProps) {
 	const up = { href: `/patients?${new URLSearchParams({ site })}`, title: 'Patients' };
@@ -38,17 +41,19 @@ interface Shown {
 
 function Shown({ site, chart, up, reload }: Shown) {
 	const { patient } = chart;
-	const [tab, setTab] = useState('observations');
+	const [tab, setTab] = useState('results');
+	const [period, setPeriod] = useState(allResults);
 	const tabs = [
 		{
-			name: 'observations',
-			title: titled(chart, 'observations', 'Observations', chart.observations),
-			content: () => <Observations site={site} rows={chart.observations} />,
+			name: 'results',
+			title: titled(chart, 'observations', 'Results', chart.observations),
+			content: () => <Results site={site} id={patient.id} period={period} onPeriod={setPeriod} />,
 		},
+		{ name: 'timeline', title: 'Timeline', content: () => <Timeline site={site} id={patient.id} /> },
 		{
 			name: 'studies',
 			title: titled(chart, 'studies', 'Studies', chart.studies),
-			content: () => <Studies site={site} rows={chart.studies} />,
+			content: () => <Studies site={site} patient={patient.id} rows={chart.studies} />,
 		},
 		{
 			name: 'reports',
@@ -60,6 +65,7 @@ function Shown({ site, chart, up, reload }: Shown) {
 			return { name: list, title: titled(chart, list, title, rows), content: () => <Stated rows={rows} noun={noun} /> };
 		}),
 		{ name: 'messages', title: 'Messages', content: () => <Messages site={site} id={patient.id} /> },
+		{ name: 'readers', title: 'Who read it', content: () => <Readers site={site} id={patient.id} /> },
 	];
 	return (
 		<Page
@@ -68,14 +74,17 @@ function Shown({ site, chart, up, reload }: Shown) {
 			marks={<PatientMarks patient={patient} />}
 			lead={[patient.gender, patient.birth_date && `born ${patient.birth_date}`].filter(Boolean).join(', ')}
 			actions={
-				may('manager') &&
-				patient.replaced_by === null && (
-					<LinkButton href={`/identity/${site}/merge/${patient.id}`} icon="identity">
-						Merge…
-					</LinkButton>
-				)
+				<>
+					<PrintButton />
+					{may('manager') && patient.replaced_by === null && (
+						<LinkButton href={`/identity/${site}/merge/${patient.id}`} icon="identity">
+							Merge…
+						</LinkButton>
+					)}
+				</>
 			}
 		>
+			<PrintHead site={site} facts={onPaper(patient, tab === 'results' ? periodText(period) : '')} />
 			{patient.replaced_by !== null && (
 				<p class="note warning">
 					<span>
@@ -133,6 +142,18 @@ function Shown({ site, chart, up, reload }: Shown) {
 			</Panel>
 		</Page>
 	);
+}
+
+/** Names the patient at the head of a printed page. */
+function onPaper(patient: PatientChart['patient'], resultsOf: string) {
+	const numbers = patient.identifiers.filter(({ old }) => !old).map(({ value }) => value);
+	return [
+		['Patient', patient.name],
+		['Born', patient.birth_date ?? ''],
+		['Gender', patient.gender ?? ''],
+		['Identifiers', numbers.join(', ')],
+		['Period of the results', resultsOf],
+	] as const;
 }
 
 const titles: Readonly<Record<string, string>> = {

@@ -6,7 +6,7 @@ import { SearchField } from '../../components/search.tsx';
 import { SiteNeeded } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
-import { useKept } from '../../store.ts';
+import { useEntryState } from '../../entries.ts';
 import { type PatientRecord, searchPatients } from './calls.ts';
 
 /** Identifiers, most useful first. Those of merged patients are greyed. */
@@ -55,11 +55,12 @@ export function Patients() {
 }
 
 function Found({ site }: { site: string }) {
-	const [search, setSearch] = useKept('patient search', '');
+	const [search, setSearch] = useEntryState('patient search', '');
 	const found = useList<PatientRecord>(
 		(page, signal) => searchPatients({ site, text: search, ...page }, signal),
 		({ id }) => id,
 		[site, search],
+		'patients',
 	);
 	return (
 		<>

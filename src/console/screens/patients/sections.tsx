@@ -14,18 +14,36 @@ export function Origin({ origin }: { origin: OriginRecord }) {
 				from a message
 			</a>
 		);
-	const [, , surface] = origin.source?.split(':') ?? [];
 	return (
 		<span class="origin muted" title={title}>
-			{surface === 'fhir'
-				? 'through FHIR'
-				: surface === 'dimse' || surface === 'dicomweb'
-					? 'with an image'
-					: surface === 'administration'
-						? 'entered by a person'
-						: ''}
+			{cameBy(origin.source)}
 		</span>
 	);
+}
+
+const ways: Readonly<Record<string, string>> = {
+	fhir: 'through FHIR',
+	dimse: 'with an image',
+	dicomweb: 'with an image',
+	administration: 'entered by a person',
+	mllp: 'from a message',
+	'hl7-http': 'from a message',
+	replay: 'from a message',
+};
+
+/** The way by which a version came, as `meta.source` names it. */
+export function cameBy(source: string | null): string {
+	const [, , surface = ''] = source?.split(':') ?? [];
+	return ways[surface] ?? '';
+}
+
+/** Modalities join the region and the organ by `^`: `abdomen^liver`. */
+export function readable(description: string | null): string {
+	return (description ?? '')
+		.split('^')
+		.map((part) => part.trim())
+		.filter((part) => part !== '')
+		.join(', ');
 }
 
 /** Formats a FHIR date or dateTime as stated, to the minute. */
@@ -83,11 +101,16 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 	);
 }
 
-type StudyFacts = Omit<PatientChart['studies'][number], 'id' | 'origin'>;
+/** A study without a description has its number, or what and when it was. */
+export function studyTitle({ description, accession_number: number, modalities, started }: StudyFacts): string {
+	return readable(description) || number || `${modalities.join(', ') || 'Study'} of ${moment(started)}`;
+}
+
+export type StudyFacts = Omit<PatientChart['studies'][number], 'id' | 'origin'>;
 
 /** The columns of every list of studies. */
 export const studyColumns = {
-	study: { name: 'description', title: 'Study', cell: ({ description, accession_number: number }) => description || number || 'Study' },
+	study: { name: 'description', title: 'Study', cell: studyTitle },
 	modalities: { name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
 	started: { name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
 	accession: {
@@ -105,15 +128,20 @@ export const studyColumns = {
 	},
 } as const satisfies Record<string, Column<StudyFacts>>;
 
-export function Studies({ site, rows }: { site: string; rows: PatientChart['studies'] }) {
+export function Studies({ site, patient, rows }: { site: string; patient: string; rows: PatientChart['studies'] }) {
 	if (rows.length === 0) return <Empty icon="studies" title="No studies" />;
 	return (
-		<Table
-			caption="Studies, newest first"
-			columns={Object.values<Column<PatientChart['studies'][number]>>(studyColumns)}
-			rows={rows}
-			identify={({ id }) => id}
-			href={({ id }) => `/studies/${site}/${id}`}
-		/>
+		<>
+			<Table
+				caption="Studies, newest first"
+				columns={Object.values<Column<PatientChart['studies'][number]>>(studyColumns)}
+				rows={rows}
+				identify={({ id }) => id}
+				href={({ id }) => `/studies/${site}/${id}`}
+			/>
+			<p class="note">
+				<a href={`/studies?${new URLSearchParams({ site, of: patient })}`}>Search among the studies of this patient</a>
+			</p>
+		</>
 	);
 }

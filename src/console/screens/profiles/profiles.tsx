@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
@@ -118,7 +118,7 @@ export function Profiles() {
 			actions={add}
 		>
 			<ListTable
-				list={{ ...answer, rows, complete: rows.length < shownMax, more: () => {} }}
+				list={{ ...wholeList(answer, rows), complete: rows.length < shownMax }}
 				caption="Profiles"
 				noun="definition"
 				columns={columns(policy.of, setRemoving)}

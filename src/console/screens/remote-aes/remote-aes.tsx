@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { ApiFailure } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
@@ -15,8 +15,9 @@ import { say } from '../../components/toast.tsx';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { addRemoteAe, listRemoteAes, type RemoteAeRecord, removeRemoteAe } from './calls.ts';
+import { Echo } from './echo.tsx';
 
-const columns = (remove: (remote: RemoteAeRecord) => void): readonly Column<RemoteAeRecord>[] => [
+const columns = (remove: (remote: RemoteAeRecord) => void, ask: (remote: RemoteAeRecord) => void): readonly Column<RemoteAeRecord>[] => [
 	{ name: 'title', title: 'AE title', cell: ({ title }) => <code>{title}</code> },
 	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
 	{ name: 'address', title: 'Address', cell: ({ host, port }) => <code>{`${host.includes(':') ? `[${host}]` : host}:${port}`}</code> },
@@ -30,6 +31,7 @@ const columns = (remove: (remote: RemoteAeRecord) => void): readonly Column<Remo
 					tight: true,
 					cell: (remote: RemoteAeRecord) => (
 						<div class="row-actions">
+							<Button onClick={() => ask(remote)}>Echo</Button>
 							<Button onClick={() => remove(remote)}>Remove…</Button>
 						</div>
 					),
@@ -42,6 +44,7 @@ export function RemoteAes() {
 	const site = useSiteScope();
 	const answer = useAnswer((signal) => listRemoteAes({ site }, signal), [site]);
 	const [adding, setAdding] = useState(false);
+	const [asked, setAsked] = useState<RemoteAeRecord>();
 	const [removing, setRemoving] = useState<RemoteAeRecord>();
 	const add = may('manager') && (
 		<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
@@ -55,10 +58,10 @@ export function RemoteAes() {
 			actions={add}
 		>
 			<ListTable
-				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
+				list={wholeList(answer)}
 				caption="Remote AEs"
 				noun="remote AE"
-				columns={columns(setRemoving)}
+				columns={columns(setRemoving, setAsked)}
 				identify={({ id }) => id}
 				empty={
 					<Empty icon="remotes" title="No remote AEs yet">
@@ -77,6 +80,7 @@ export function RemoteAes() {
 					}}
 				/>
 			)}
+			{asked && <Echo remote={asked} onClose={() => setAsked(undefined)} />}
 			{removing && (
 				<Confirm
 					title={`Remove ${removing.title}?`}

@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
+import { PrintButton, PrintHead } from '../../components/print.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
@@ -12,6 +13,8 @@ import { bytes } from '../../format.ts';
 import { scoped, useSiteScope } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
+import { MarkText } from '../patients/mark.tsx';
+import { cameBy, readable } from '../patients/sections.tsx';
 import { completeReport, showReport, type WholeReport } from './calls.ts';
 import { ReportState } from './reports.tsx';
 import { AmendReport } from './write.tsx';
@@ -20,7 +23,15 @@ type Result = WholeReport['results'][number];
 
 const resultColumns: readonly Column<Result>[] = [
 	{ name: 'name', title: 'What', cell: ({ name }) => name },
-	{ name: 'value', title: 'Value', cell: ({ value, interpretation }) => (interpretation === '' ? value : `${value} (${interpretation})`) },
+	{
+		name: 'value',
+		title: 'Value',
+		cell: (result) => (
+			<>
+				{result.value || '–'} <MarkText result={result} />
+			</>
+		),
+	},
 	{ name: 'range', title: 'Reference range', cell: ({ range }) => range },
 	{ name: 'status', title: 'Status', cell: ({ status }) => <code>{status}</code> },
 ];
@@ -49,24 +60,39 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 			up={up}
 			marks={<ReportState report={report} />}
 			actions={
-				may('manager') &&
-				report.status !== 'withdrawn' && (
-					<>
-						<Button onClick={() => setDoing('amend')}>{isDraft ? 'Change…' : 'Amend…'}</Button>
-						{isDraft && !report.from_message && (
-							<Button kind="primary" icon="check" onClick={() => setDoing('complete')}>
-								Complete…
-							</Button>
-						)}
-					</>
-				)
+				<>
+					<PrintButton />
+					{may('manager') && report.status !== 'withdrawn' && (
+						<>
+							<Button onClick={() => setDoing('amend')}>{isDraft ? 'Change…' : 'Amend…'}</Button>
+							{isDraft && !report.from_message && (
+								<Button kind="primary" icon="check" onClick={() => setDoing('complete')}>
+									Complete…
+								</Button>
+							)}
+						</>
+					)}
+				</>
 			}
 		>
+			<PrintHead
+				site={report.site}
+				facts={[
+					['Patient', report.patient_name ?? ''],
+					['Study', readable(report.study_description)],
+					['Accession number', report.accession_number ?? ''],
+					['Status', report.status],
+					['Version', String(report.version)],
+				]}
+			/>
 			<Panel title="Report">
 				<Facts
 					facts={[
-						['Patient', report.patient && <a href={`/patients/${report.site}/${report.patient}`}>open</a>],
-						['Study', study && <a href={`/studies/${report.site}/${study}`}>open</a>],
+						[
+							'Patient',
+							report.patient && <a href={`/patients/${report.site}/${report.patient}`}>{report.patient_name || report.patient}</a>,
+						],
+						['Study', study && <a href={`/studies/${report.site}/${study}`}>{readable(report.study_description) || study}</a>],
 						['Accession number', report.accession_number && <code>{report.accession_number}</code>],
 						['Author', report.author],
 						['Changed', <Time key="at" at={report.updated_at} />],
@@ -97,7 +123,8 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 				{report.history.toReversed().map((version) => (
 					<details key={version.version} class="segment">
 						<summary>
-							Version {version.version} <span class="muted">{version.fhir_status}</span> <Time at={version.updated_at} />
+							Version {version.version} <span class="muted">{version.fhir_status}</span> <Time at={version.updated_at} />{' '}
+							<span class="muted">{version.by === null ? cameBy(version.source) : `by ${version.by}`}</span>
 						</summary>
 						<p class="report-text">{version.text ?? 'no text'}</p>
 					</details>

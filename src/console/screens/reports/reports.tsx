@@ -1,14 +1,16 @@
 import type { ComponentChildren } from 'preact';
 import { type List, useList } from '../../answers.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
-import { Button } from '../../components/button.tsx';
-import { Empty } from '../../components/empty.tsx';
+import { Choice } from '../../components/choice.tsx';
+import { EmptyList } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
+import { SavedFilters } from '../../components/saved-filters.tsx';
+import { SearchInput } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
+import { useFilters } from '../../filters.ts';
 import { useSiteScope } from '../../scope.ts';
-import { useKept } from '../../store.ts';
-import { listReports, type ReportRecord } from './calls.ts';
+import { type ReportRecord, searchReports } from './calls.ts';
 
 const tones: Readonly<Record<ReportRecord['status'], Tone>> = {
 	draft: 'warning',
@@ -22,7 +24,17 @@ export function ReportState({ report }: { report: ReportRecord }) {
 }
 
 const columns: readonly Column<ReportRecord>[] = [
-	{ name: 'title', title: 'Report', cell: ({ title }) => title ?? 'Report' },
+	{
+		name: 'title',
+		title: 'Report',
+		cell: ({ title, category }) => (
+			<>
+				{title ?? 'Report'}
+				{category !== '' && <span class="sub">{category}</span>}
+			</>
+		),
+	},
+	{ name: 'patient', title: 'Patient', cell: ({ patient_name: name }) => name ?? <span class="muted">–</span> },
 	{ name: 'status', title: 'Status', tight: true, cell: (report) => <ReportState report={report} /> },
 	{ name: 'author', title: 'Author', cell: ({ author }) => author ?? <span class="muted">–</span> },
 	{ name: 'site', title: 'Site', tight: true, spare: true, cell: ({ site }) => <code>{site}</code> },
@@ -46,37 +58,56 @@ export function ReportTable({ list, empty }: { list: List<ReportRecord>; empty: 
 	);
 }
 
+const noFilters = { status: '', category: '', about: '', text: '' };
+
+/** The sections of HL7 table 0074 (OBR-24) that send most reports. */
+const categories = [
+	['RAD', 'Radiology'],
+	['CT', 'CAT scan'],
+	['MRI', 'Magnetic resonance'],
+	['RUS', 'Ultrasound'],
+	['NMS', 'Nuclear medicine'],
+	['LAB', 'Laboratory'],
+	['CH', 'Chemistry'],
+	['HM', 'Hematology'],
+	['MB', 'Microbiology'],
+	['SP', 'Surgical pathology'],
+] as const;
+
+const statuses = [
+	['draft', 'Drafts'],
+	['completed', 'Completed and amended'],
+] as const;
+
 export function Reports() {
 	const site = useSiteScope();
-	const [status, setStatus] = useKept<'' | 'draft' | 'completed'>('report status', '');
-	const query = { site, status: status === '' ? undefined : status };
+	// The text that is searched for may name a patient, so no address has it.
+	const [filters, setFilters, clear] = useFilters(noFilters, ['text']);
+	const { status, category, about, text } = filters;
+	const set = (name: keyof typeof noFilters) => (value: string) => setFilters({ ...filters, [name]: value });
+	const narrowed = { site, category: category || undefined, images: about === 'images', text: text || undefined };
+	const query = { ...narrowed, status: status === 'draft' || status === 'completed' ? (status as 'draft' | 'completed') : undefined };
 	const found = useList<ReportRecord>(
-		(page, signal) => listReports({ ...query, ...page }, signal),
+		(page, signal) => searchReports({ ...query, ...page }, signal),
 		({ id }) => id,
 		[query],
+		'reports',
 	);
 	return (
 		<Page title="Reports" lead="Diagnostic reports on studies, from messages and from people. To write a new report, open its study.">
 			<div class="filters">
-				<label>
-					Status
-					<select value={status} onChange={(event) => setStatus(event.currentTarget.value as typeof status)}>
-						<option value="">Any</option>
-						<option value="draft">Drafts</option>
-						<option value="completed">Completed and amended</option>
-					</select>
-				</label>
+				<SearchInput label="Search reports" value={text} onValue={set('text')} placeholder="Patient, accession or order number" />
+				<Choice label="About" value={about} any="Everything" options={[['images', 'Images only']]} onValue={set('about')} />
+				<Choice label="Category" value={category} options={categories} onValue={set('category')} />
+				<Choice label="Status" value={status} options={statuses} onValue={set('status')} />
+				<SavedFilters />
 			</div>
 			<ReportTable
 				list={found}
 				empty={
-					<Empty icon="reports" title={status === '' ? 'No reports yet' : 'No reports with this status'}>
-						{status === '' ? (
-							<p>Reports arrive by ORU^R01, or are written on the page of a study.</p>
-						) : (
-							<Button onClick={() => setStatus('')}>Show all</Button>
-						)}
-					</Empty>
+					<EmptyList icon="reports" title="No reports yet" filtered="No reports match" clear={clear}>
+						<p>Reports arrive by ORU^R01, or are written on the page of a study.</p>
+					</EmptyList>
 				}
 			/>
 		</Page>

@@ -1,8 +1,12 @@
 import { Dialog } from '../../components/dialog.tsx';
 import type { FieldGroup } from '../../components/form.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
+import { Facts } from '../../components/page.tsx';
 import { say } from '../../components/toast.tsx';
 import { navigate } from '../../router.ts';
+import { session } from '../../session.ts';
+import { useStore } from '../../store.ts';
+import { readable, type StudyFacts, studyTitle } from '../patients/sections.tsx';
 import { addReport, amendReport, type WholeReport } from './calls.ts';
 
 const content: FieldGroup['fields'] = [
@@ -15,6 +19,19 @@ const content: FieldGroup['fields'] = [
 function contentOf(values: Values) {
 	const stated = (name: 'title' | 'author' | 'conclusion') => (text(values, name) === '' ? {} : { [name]: text(values, name) });
 	return { text: String(values['text'] ?? ''), ...stated('title'), ...stated('author'), ...stated('conclusion') };
+}
+
+/** Names the patient and the study of a report above the text that is written. */
+function About({ patient, study, number }: { patient: string; study: string; number: string }) {
+	return (
+		<Facts
+			facts={[
+				['Patient', patient],
+				['Study', study],
+				['Accession number', number],
+			]}
+		/>
+	);
 }
 
 const statusField: FieldGroup = {
@@ -32,19 +49,29 @@ const statusField: FieldGroup = {
 	],
 };
 
-export function NewReport({ site, study, onClose }: { site: string; study: string; onClose(): void }) {
+type Reported = StudyFacts & { patient_name: string };
+
+export function NewReport({ site, study, onClose }: { site: string; study: Reported; onClose(): void }) {
+	const current = useStore(session);
 	const write = async (values: Values) => {
 		const status = text(values, 'status') === 'completed' ? 'completed' : 'draft';
-		const report = await addReport({ site, study, status, ...contentOf(values) });
+		const report = await addReport({ site, study: study.study_uid, status, ...contentOf(values) });
 		say(status === 'draft' ? 'The draft is saved.' : 'The report is completed.');
 		onClose();
 		navigate(`/reports/${report.id}?${new URLSearchParams({ site })}`);
 	};
 	return (
 		<Dialog title="New report" onClose={onClose} size="large">
+			<About patient={study.patient_name} study={studyTitle(study)} number={study.accession_number} />
 			<Form
 				groups={[{ fields: content }, statusField]}
-				initial={{ title: '', author: '', text: '', conclusion: '', status: 'draft' }}
+				initial={{
+					title: readable(study.description),
+					author: 'user' in current ? current.user.email : '',
+					text: '',
+					conclusion: '',
+					status: 'draft',
+				}}
 				action="Write"
 				onSubmit={write}
 				onCancel={onClose}
@@ -62,6 +89,7 @@ export function AmendReport({ report, onClose, onDone }: { report: WholeReport; 
 	};
 	return (
 		<Dialog title={report.status === 'draft' ? 'Change the draft' : 'Amend the report'} onClose={onClose} size="large">
+			<About patient={report.patient_name ?? ''} study={readable(report.study_description)} number={report.accession_number ?? ''} />
 			<Form
 				groups={[
 					{

@@ -4,13 +4,20 @@ import { Dialog } from '../../components/dialog.tsx';
 import type { FieldDescription } from '../../components/field.tsx';
 import { Form, type Values } from '../../components/form.tsx';
 import { say } from '../../components/toast.tsx';
-import { changePassword } from '../../session.ts';
+import { changePassword, forgetTyped } from '../../session.ts';
 import { Gate } from './gate.tsx';
 
 const least = 12;
 
-const fields = (current: string): FieldDescription[] => [
-	{ kind: 'password', name: 'current', label: current, required: true, autocomplete: 'current-password' },
+const current = (label: string): FieldDescription => ({
+	kind: 'password',
+	name: 'current',
+	label,
+	required: true,
+	autocomplete: 'current-password',
+});
+
+const chosen: readonly FieldDescription[] = [
 	{
 		kind: 'password',
 		name: 'password',
@@ -29,17 +36,30 @@ async function send(values: Values): Promise<void> {
 	const { current, password, repeated } = values as typeof empty;
 	if (password.length < least) throw new ApiFailure(400, `A password has at least ${least} characters.`, 'password');
 	if (password !== repeated) throw new ApiFailure(400, 'The two passwords differ.', 'repeated');
-	await changePassword(current, password);
+	try {
+		await changePassword(current, password);
+	} catch (error) {
+		if (error instanceof ApiFailure && error.field === 'current') forgetTyped();
+		throw error;
+	}
 	say('Your password is changed.');
 }
 
+interface ChangePasswordProps {
+	email: string;
+	/** The one-time password, where it was typed on this page. Otherwise the form asks for it. */
+	typed: string | undefined;
+	onLeave(): void;
+}
+
 /** Shown after signing in with a one-time password. The user has to choose a password first. */
-export function ChangePassword({ email, onLeave }: { email: string; onLeave(): void }) {
+export function ChangePassword({ email, typed, onLeave }: ChangePasswordProps) {
+	const fields = typed === undefined ? [current('One-time password'), ...chosen] : chosen;
 	return (
 		<Gate title="Choose a password">
 			<p class="muted">You are signed in as {email} with a one-time password. It is of no use after this.</p>
 			<input type="hidden" autocomplete="username" value={email} />
-			<Form groups={[{ fields: fields('One-time password') }]} initial={empty} action="Change password" onSubmit={send} />
+			<Form groups={[{ fields }]} initial={{ ...empty, current: typed ?? '' }} action="Change password" onSubmit={send} />
 			<Button kind="quiet" onClick={onLeave}>
 				Sign out
 			</Button>
@@ -51,7 +71,7 @@ export function PasswordDialog({ onClose }: { onClose(): void }) {
 	return (
 		<Dialog title="Change password" onClose={onClose} size="small">
 			<Form
-				groups={[{ fields: fields('Current password') }]}
+				groups={[{ fields: [current('Current password'), ...chosen] }]}
 				initial={empty}
 				action="Change password"
 				onCancel={onClose}

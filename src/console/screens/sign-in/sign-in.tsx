@@ -3,12 +3,15 @@ import { asFailure } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { signIn } from '../../session.ts';
 import { Gate } from './gate.tsx';
+import { ByProvider, useWays } from './provider.tsx';
 
 /** The sign-in form, on its own page or in the dialog that asks for the password again. */
 export function SignIn({ within = false, email: known = '' }: { within?: boolean; email?: string }) {
+	const ways = useWays();
 	if (within) return <SignInForm known={known} />;
 	return (
 		<Gate title="Sign in" foot="No account or forgotten password? Ask an administrator for a one-time password.">
+			<ByProvider ways={ways} />
 			<SignInForm known={known} />
 		</Gate>
 	);
@@ -17,6 +20,9 @@ export function SignIn({ within = false, email: known = '' }: { within?: boolean
 function SignInForm({ known }: { known: string }) {
 	const [email, setEmail] = useState(known);
 	const [password, setPassword] = useState('');
+	/** Undefined until the service asks for a code. */
+	const [code, setCode] = useState<string>();
+	const [asked, setAsked] = useState(0);
 	const [busy, setBusy] = useState(false);
 	const [error, setError] = useState<string>();
 	const [lockedS, setLockedS] = useState(0);
@@ -28,10 +34,17 @@ function SignInForm({ known }: { known: string }) {
 		setBusy(true);
 		setError(undefined);
 		try {
-			await signIn(email.trim(), password);
+			await signIn(email.trim(), password, code);
 		} catch (thrown) {
 			const failure = asFailure(thrown);
 			setBusy(false);
+			if (failure.status === 401 && failure.field === 'code') {
+				if (code !== undefined) setError(failure.message);
+				setCode('');
+				setAsked(asked + 1);
+				return;
+			}
+			setCode(undefined);
 			setPassword('');
 			if (failure.status === 429) setLockedS(failure.retryAfterS ?? 60);
 			else setError(failure.status === 401 ? 'The e-mail address or the password is wrong.' : failure.message);
@@ -75,6 +88,7 @@ function SignInForm({ known }: { known: string }) {
 					onInput={(event) => setPassword(event.currentTarget.value)}
 				/>
 			</div>
+			{code !== undefined && <CodeField id={id} value={code} asked={asked} onValue={setCode} />}
 			<div id={`${id}-error`} role="alert">
 				{error !== undefined && <p class="error">{error}</p>}
 				{lockedS > 0 && (
@@ -85,6 +99,38 @@ function SignInForm({ known }: { known: string }) {
 				{lockedS > 0 ? `Try again in ${lockedS} s` : 'Sign in'}
 			</Button>
 		</form>
+	);
+}
+
+interface CodeFieldProps {
+	id: string;
+	value: string;
+	/** The number of times that the service asked for a code. */
+	asked: number;
+	onValue(code: string): void;
+}
+
+/** Takes the focus whenever the service asks for a code. */
+function CodeField({ id, value, asked, onValue }: CodeFieldProps) {
+	const field = useRef<HTMLInputElement>(null);
+	useEffect(() => field.current?.focus(), [asked]);
+	return (
+		<div class="field">
+			<label for={`${id}-code`}>Code</label>
+			<input
+				id={`${id}-code`}
+				ref={field}
+				type="text"
+				autocomplete="one-time-code"
+				maxLength={64}
+				value={value}
+				aria-describedby={`${id}-code-hint ${id}-error`}
+				onInput={(event) => onValue(event.currentTarget.value)}
+			/>
+			<p class="hint" id={`${id}-code-hint`}>
+				Use the code of your authenticator app, or a recovery code.
+			</p>
+		</div>
 	);
 }
 

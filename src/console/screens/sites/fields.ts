@@ -13,11 +13,25 @@ const name: FieldDescription = {
 	maxLength: 200,
 	placeholder: 'North Hospital',
 };
+const slug: FieldDescription = {
+	kind: 'text',
+	name: 'slug',
+	label: 'Short name',
+	required: true,
+	code: true,
+	half: true,
+	maxLength: 63,
+	placeholder: 'north',
+	hint: 'Lower-case letters, digits and hyphens. It cannot be changed later.',
+};
+/** The fields that a site cannot do without. */
+export const leastOfSite: readonly FieldDescription[] = [name, slug];
 const topics: readonly { topic: Topic; title: string }[] = [
 	{ topic: 'time', title: 'Times' },
 	{ topic: 'hl7v2', title: 'HL7 v2' },
 	{ topic: 'fhir', title: 'Writing through FHIR' },
 	{ topic: 'images', title: 'Images' },
+	{ topic: 'audit', title: 'Audit trail' },
 ];
 const title: FieldDescription = {
 	kind: 'text',
@@ -31,31 +45,21 @@ const title: FieldDescription = {
 };
 export const newSite = (those: readonly SettingRecord[]): readonly FieldGroup[] => [
 	{
-		fields: [
-			name,
-			{
-				kind: 'text',
-				name: 'slug',
-				label: 'Short name',
-				required: true,
-				code: true,
-				half: true,
-				maxLength: 63,
-				placeholder: 'north',
-				hint: 'Lower-case letters, digits and hyphens. It cannot be changed later.',
-			},
-			title,
-			...settingFields(those, 'site', ['identity', 'time']),
-		],
+		fields: [...leastOfSite, title, ...settingFields(those, 'site', ['identity', 'time'])],
 	},
 ];
 
-/** @param limits if the user may set the limits */
+/** @param limits if the user may set the limits, and how long the site keeps its data */
 export const siteSettings = (those: readonly SettingRecord[], site: SiteRecord, limits: boolean): readonly FieldGroup[] => [
 	{ title: 'Identity', fields: [name, title, ...settingFields(those, 'site', ['identity'], site)] },
 	...topics
 		.map(({ topic, title }) => ({ title, fields: settingFields(those, 'site', [topic], site) }))
 		.filter(({ fields }) => fields.length > 0),
+	{
+		title: 'What is kept, in days',
+		hint: 'An empty field means what the network says; 0 keeps for ever. Only administrators can set them. See first what would go: tributary retention preview.',
+		fields: settingFields(those, 'site', ['retention'], site).map((field) => ({ ...field, fixed: !limits })),
+	},
 	{
 		title: 'Limits of this site',
 		hint: 'They apply per node, below the node’s own limits. If a field is empty, only the node’s limit applies. Only administrators can set them.',

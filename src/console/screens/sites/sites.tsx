@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { SiteRecord } from '#administration/sites.ts';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { Activity } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -42,7 +42,7 @@ export function Sites() {
 	return (
 		<Page title="Sites" lead="Each site keeps its own records. No site can read or write the data of another site." actions={add}>
 			<ListTable
-				list={{ ...answer, rows: answer.data ?? [], complete: true, more: () => {} }}
+				list={wholeList(answer)}
 				caption="Sites"
 				noun="site"
 				columns={columns}
@@ -55,6 +55,11 @@ export function Sites() {
 							A site is a hospital or a practice whose data is kept together. Create a site first: keys, clients and patients belong to one.
 						</p>
 						{add}
+						{may('administrator') && (
+							<p>
+								Or let the <a href="/first-steps">first steps</a> lead you to a first message.
+							</p>
+						)}
 					</Empty>
 				}
 			/>

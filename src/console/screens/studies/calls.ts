@@ -1,4 +1,7 @@
 import type { z } from 'zod';
+import type { histogram, siteHistogramInput } from '#administration/histograms.ts';
+import type { sendStudyInput, sentStudy } from '#administration/images/send.ts';
+import type { viewerInput, viewerLink } from '#administration/images/viewer.ts';
 import type { listMppsInput, mppsRecord } from '#administration/mpps.ts';
 import type { searchStudiesInput, showStudyInput, studyRecord, wholeStudy } from '#administration/studies.ts';
 import type {
@@ -31,3 +34,7 @@ export const undoStudy = call<z.input<typeof undoStudyInput>, StudyEditResult>('
 export type ProcedureStep = z.output<typeof mppsRecord>;
 export const listSteps = call<z.input<typeof listMppsInput>, ProcedureStep[]>('POST', '/mpps/search');
 export const showStudy = call<z.input<typeof showStudyInput>, WholeStudy>('GET', '/sites/{site}/studies/{id}');
+export const openInViewer = call<z.input<typeof viewerInput>, z.output<typeof viewerLink>>('POST', '/sites/{site}/studies/{study}/viewer');
+export type SentStudy = z.output<typeof sentStudy>;
+export const sendStudy = call<z.input<typeof sendStudyInput>, SentStudy>('POST', '/sites/{site}/study-sends');
+export const countStudies = call<z.input<typeof siteHistogramInput>, z.output<typeof histogram>>('GET', '/studies/histogram');

@@ -1,12 +1,18 @@
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
+import { Choice } from '../../components/choice.tsx';
 import { Empty } from '../../components/empty.tsx';
+import { Histogram } from '../../components/histogram.tsx';
 import { Page } from '../../components/page.tsx';
+import { instantsOf, noPeriod, PeriodFilter } from '../../components/period.tsx';
+import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { SiteNeeded } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { useKept } from '../../store.ts';
+import { useFilters } from '../../filters.ts';
+import { may } from '../../session.ts';
 import { studyColumns } from '../patients/sections.tsx';
-import { type StudyRecord, searchStudies } from './calls.ts';
+import { countStudies, type StudyRecord, searchStudies } from './calls.ts';
+import { Upload } from './upload.tsx';
 
 const columns: readonly Column<StudyRecord>[] = [
 	studyColumns.study,
@@ -21,53 +27,89 @@ export function Studies() {
 	return (
 		<Page
 			title="Studies"
-			lead="Search by accession number, or by the UID of a study, series or instance. The audit trail records when you open a study."
+			lead="Search by accession number, by patient, or by the UID of a study, series or instance. The audit trail records when you open a study."
 		>
-			<SiteNeeded icon="studies">{(site) => <Found key={site} site={site} />}</SiteNeeded>
+			<SiteNeeded icon="studies">
+				{(site) => (
+					<>
+						{may('manager') && <Upload key={`upload ${site}`} site={site} />}
+						<Found key={site} site={site} />
+					</>
+				)}
+			</SiteNeeded>
 		</Page>
 	);
 }
 
 const limit = 100;
 
+/** What is typed may name a patient, so no address has it. `of` is the id of a patient, as the address of that patient's page has it. */
+const noFilters = { text: '', patient: '', of: '', modality: '', sort: '', ...noPeriod };
+
+const sorts = [
+	['oldest', 'Oldest first'],
+	['changed', 'Last changed first'],
+] as const;
+
 function Found({ site }: { site: string }) {
-	const [search, setSearch] = useKept('study search', '');
-	const [modality, setModality] = useKept('study modality', '');
-	const [started, setStarted] = useKept('study day', '');
-	const query = { site, text: search, modality: modality.trim().toUpperCase() || undefined, started: started || undefined, limit };
-	const found = useAnswer((signal) => searchStudies(query, signal), [query]);
+	const [filters, setFilters, clear] = useFilters(noFilters, ['text', 'patient']);
+	const { text, patient, of, modality, last, since, until } = filters;
+	const period = { last, since, until };
+	const sort = sorts.find(([name]) => name === filters.sort)?.[0];
+	const set = (name: keyof typeof noFilters) => (value: string) => setFilters({ ...filters, [name]: value });
+	const narrowed = { patient: patient.trim() || of || undefined, modality: modality.trim().toUpperCase() || undefined };
+	// The instants of a period that ends now differ with every rendering, so they are no part of it.
+	const asked = { site, text, ...narrowed, sort, limit };
+	const found = useAnswer((signal) => searchStudies({ ...asked, ...instantsOf(period) }, signal), [asked, period]);
+	const isNarrowed = [text, patient, of, modality].some((value) => value !== '');
 	const rows = found.data ?? [];
-	const filtered = search !== '' || modality !== '' || started !== '';
 	return (
 		<>
 			<div class="filters">
-				<SearchInput label="Search studies" value={search} onValue={setSearch} placeholder="Accession number or UID" />
+				<SearchInput label="Search studies" value={text} onValue={set('text')} placeholder="Accession number or UID" />
+				<SearchInput label="Patient" value={patient} onValue={set('patient')} placeholder="Number of the patient" />
 				<label>
 					Modality
-					<input value={modality} placeholder="CT" size={6} onChange={(event) => setModality(event.currentTarget.value)} />
+					<input value={modality} placeholder="CT" size={6} onChange={(event) => set('modality')(event.currentTarget.value)} />
 				</label>
-				<label>
-					Day
-					<input type="date" value={started} onChange={(event) => setStarted(event.currentTarget.value)} />
-				</label>
+				<Choice label="Order" value={filters.sort} options={sorts} any="Newest first" onValue={set('sort')} />
+				<PeriodFilter period={period} onPeriod={(next) => setFilters({ ...filters, ...next })} onClear={clear} />
+				<SavedFilters />
 			</div>
+			{!isNarrowed && (
+				<Histogram
+					ask={(span, signal) => countStudies({ site, ...span }, signal)}
+					dependencies={[site]}
+					period={period}
+					onPeriod={(next) => setFilters({ ...filters, ...next })}
+					noun="study"
+					nouns="studies"
+				/>
+			)}
+			{of !== '' && patient === '' && (
+				<p class="note">
+					These are the studies of <a href={`/patients/${site}/${of}`}>one patient</a>.
+				</p>
+			)}
 			<ListTable
-				list={{ ...found, rows, complete: true, more: () => {} }}
-				caption="Studies, newest first"
+				list={wholeList(found)}
+				caption="Studies"
 				noun="study"
 				nouns="studies"
 				columns={columns}
 				identify={({ id }) => id}
 				href={({ id }) => `/studies/${site}/${id}`}
 				empty={
-					<Empty icon="studies" title={filtered ? 'No studies match' : 'No studies yet'}>
+					<Empty icon="studies" title={clear ? 'No studies match' : 'No studies yet'}>
 						<p>
-							{filtered ? 'Enter a complete accession number or UID.' : 'Images that arrive over DICOM or DICOMweb appear here by study.'}
+							{clear
+								? 'Enter the whole accession number, UID or number of the patient.'
+								: 'Images that arrive over DICOM or DICOMweb appear here by study.'}
 						</p>
 					</Empty>
 				}
 			/>
-			{rows.length === limit && <p class="note">These are the newest {limit}. Narrow the search to see others.</p>}
+			{rows.length === limit && <p class="note">These are the first {limit}. Narrow the search to see others.</p>}
 		</>
 	);
 }

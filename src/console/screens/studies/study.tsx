@@ -1,22 +1,26 @@
 import { useState } from 'preact/hooks';
-import { useAnswer } from '../../answers.ts';
-import { Button } from '../../components/button.tsx';
+import { useAnswer, wholeList } from '../../answers.ts';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { Empty, Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
+import { PrintButton, PrintHead } from '../../components/print.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Table } from '../../components/table.tsx';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
-import { moment } from '../patients/sections.tsx';
+import { moment, studyTitle } from '../patients/sections.tsx';
 import { listReports } from '../reports/calls.ts';
 import { ReportTable } from '../reports/reports.tsx';
 import { NewReport } from '../reports/write.tsx';
 import { showStudy, type WholeStudy } from './calls.ts';
+import { SendStudy } from './send.tsx';
+import { SeriesTable, studyArchive } from './series.tsx';
 import { Steps } from './steps.tsx';
+import { ViewerButton } from './viewer.tsx';
 import { Whose } from './whose.tsx';
 
 export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 	const up = { href: `/studies?${new URLSearchParams({ site })}`, title: 'Studies' };
+	const [isSending, setSending] = useState(false);
 	const answer = useAnswer((signal) => showStudy({ site, id }, signal), [site, id]);
 	if (answer.data === undefined) {
 		return (
@@ -27,7 +31,30 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 	}
 	const study = answer.data;
 	return (
-		<Page title={study.description || 'Study'} up={up} lead={[study.modalities.join(', '), moment(study.started)].join(' · ')}>
+		<Page
+			title={studyTitle(study)}
+			up={up}
+			lead={[study.modalities.join(', '), moment(study.started)].join(' · ')}
+			actions={
+				<>
+					{study.has_viewer && <ViewerButton site={site} study={study.study_uid} />}
+					{may('manager') && <Button onClick={() => setSending(true)}>Send…</Button>}
+					<LinkButton href={studyArchive(site, study.study_uid)} icon="download" download>
+						Download (ZIP)
+					</LinkButton>
+					<PrintButton />
+				</>
+			}
+		>
+			<PrintHead
+				site={site}
+				facts={[
+					['Patient', study.patient_name],
+					['Study', studyTitle(study)],
+					['When', moment(study.started)],
+					['Accession number', study.accession_number],
+				]}
+			/>
 			<Panel title="Study">
 				<Facts
 					facts={[
@@ -41,10 +68,13 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 					]}
 				/>
 			</Panel>
+			{isSending && <SendStudy site={site} study={study} onClose={() => setSending(false)} />}
 			<Whose site={site} study={study} reload={answer.reload} />
 			<Steps site={site} study={study} />
 			<Reported site={site} study={study} />
-			<Panel title="Series">{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <Series study={study} />}</Panel>
+			<Panel title="Series">
+				{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <SeriesTable site={site} study={study} />}
+			</Panel>
 		</Page>
 	);
 }
@@ -54,49 +84,6 @@ function Zone({ study }: { study: WholeStudy }) {
 		<>
 			{study.time_zone}
 			{study.time_zone_assumed && ' – assumed: neither the sender nor the site has a time zone'}
-		</>
-	);
-}
-
-function Series({ study }: { study: WholeStudy }) {
-	const [opened, setOpened] = useState<string>();
-	const chosen = study.series_list.find(({ series_uid: uid }) => uid === opened);
-	return (
-		<>
-			<Table
-				caption="Series"
-				columns={[
-					{ name: 'number', title: 'No.', tight: true, cell: ({ number }) => number ?? '–' },
-					{ name: 'modality', title: 'Modality', tight: true, cell: ({ modality }) => modality },
-					{
-						name: 'description',
-						title: 'Description',
-						cell: ({ description, body_part: part }) => [description, part].filter((text) => text !== '').join(', ') || '–',
-					},
-					{ name: 'started', title: 'When', tight: true, spare: true, cell: ({ started }) => moment(started) },
-					{ name: 'uid', title: 'Series Instance UID', spare: true, cell: ({ series_uid: uid }) => <code>{uid}</code> },
-					{ name: 'instances', title: 'Instances', align: 'end', tight: true, cell: ({ instances }) => instances },
-				]}
-				rows={study.series_list}
-				identify={({ series_uid: uid }) => uid}
-				open={({ series_uid: uid }) => setOpened(uid === opened ? undefined : uid)}
-			/>
-			{chosen && (
-				<>
-					<h3 class="sub-title">Instances of series {chosen.number ?? chosen.series_uid}</h3>
-					<Table
-						caption="Instances"
-						columns={[
-							{ name: 'number', title: 'No.', tight: true, cell: ({ number }) => number ?? '–' },
-							{ name: 'uid', title: 'SOP Instance UID', cell: ({ sop_instance_uid: uid }) => <code>{uid}</code> },
-							{ name: 'class', title: 'SOP class', spare: true, cell: ({ sop_class_uid: uid }) => <code>{uid}</code> },
-						]}
-						rows={chosen.instance_list}
-						identify={({ sop_instance_uid: uid }) => uid}
-					/>
-					{chosen.instances > chosen.instance_list.length && <p class="note">Only the first {chosen.instance_list.length} are shown.</p>}
-				</>
-			)}
 		</>
 	);
 }
@@ -112,14 +99,14 @@ function Reported({ site, study }: { site: string; study: WholeStudy }) {
 	return (
 		<Panel title="Reports" actions={found.data?.length !== 0 && write}>
 			<ReportTable
-				list={{ ...found, rows: found.data ?? [], complete: true, more: () => {} }}
+				list={wholeList(found)}
 				empty={
 					<Empty icon="reports" title="No reports yet">
 						{write}
 					</Empty>
 				}
 			/>
-			{writing && <NewReport site={site} study={study.study_uid} onClose={() => setWriting(false)} />}
+			{writing && <NewReport site={site} study={study} onClose={() => setWriting(false)} />}
 		</Panel>
 	);
 }

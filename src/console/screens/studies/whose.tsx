@@ -6,6 +6,7 @@ import { Panel } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { count } from '../../format.ts';
 import { may } from '../../session.ts';
 import {
 	assignStudy,
@@ -25,6 +26,14 @@ const titles: Readonly<Record<Operation, string>> = {
 	assign: 'Give the study to another patient',
 	split: 'Make images a study of their own',
 	move: 'Move images into another study',
+};
+
+const actions: Readonly<Record<Operation, string>> = { assign: 'Give to this patient', split: 'Split off', move: 'Move' };
+
+const dones: Readonly<Record<Operation, string>> = {
+	assign: 'The study belongs to the other patient now.',
+	split: 'The images are a study of their own now.',
+	move: 'The images belong to the other study now.',
 };
 
 interface Given {
@@ -56,7 +65,7 @@ export function Whose({ site, study, reload }: Given) {
 		<Panel title="Whose study" actions={actions}>
 			{edits.data !== undefined && edits.data.length > 0 ? (
 				<Table
-					caption="What was put right, newest first"
+					caption="Changes, newest first"
 					columns={[
 						{ name: 'at', title: 'When', tight: true, cell: ({ at }) => <Ago at={at} /> },
 						{ name: 'what', title: 'What', tight: true, cell: ({ operation: what }) => what },
@@ -74,16 +83,16 @@ export function Whose({ site, study, reload }: Given) {
 					identify={({ id }) => id}
 				/>
 			) : (
-				<p class="note">Nothing was changed about whose study this is.</p>
+				<p class="note">Nobody has changed whose study this is.</p>
 			)}
 			{operation && <Edit {...{ site, study, operation }} done={done} onClose={() => setOperation(undefined)} />}
 			{undoing && (
 				<Confirm
-					title="Undo it?"
+					title="Undo this change?"
 					action="Undo"
 					onConfirm={async () => {
 						await undoStudy({ site, edit: undoing.id });
-						done('It is undone.');
+						done('The change is undone.');
 					}}
 					onClose={() => setUndoing(undefined)}
 				>
@@ -105,28 +114,38 @@ interface EditProps {
 function Edit({ site, study, operation, done, onClose }: EditProps) {
 	const [target, setTarget] = useState('');
 	const [series, setSeries] = useState<readonly string[]>([]);
+	const [listed, setListed] = useState('');
+	const instances = listed.split(/[\s,;]+/).filter((uid) => uid !== '');
 	const named = operation === 'move' ? { to: target.trim() } : { patient: target.trim() };
-	const images = operation === 'assign' ? {} : { series: [...series] };
+	const images = operation === 'assign' ? {} : { series: [...series], instances };
 	const preview = useAnswer(
 		async (signal) =>
 			target.trim() === '' ? undefined : previewStudy({ site, study: study.study_uid, operation, ...named, ...images }, signal),
-		[site, study.study_uid, operation, target, series.join(' ')],
+		[site, study.study_uid, operation, target, series.join(' '), instances.join(' ')],
 	);
 	const shown = preview.data;
 	const carryOut = async () => {
 		const uid = study.study_uid;
 		if (operation === 'assign') await assignStudy({ site, study: uid, patient: target.trim() });
-		else if (operation === 'split') await splitStudy({ site, study: uid, patient: target.trim(), series: [...series] });
-		else await moveStudy({ site, study: uid, to: target.trim(), series: [...series] });
-		done('It is done.');
+		else if (operation === 'split') await splitStudy({ site, study: uid, patient: target.trim(), series: [...series], instances });
+		else await moveStudy({ site, study: uid, to: target.trim(), series: [...series], instances });
+		done(dones[operation]);
 	};
 	return (
-		<Confirm title={titles[operation]} action="Carry it out" onConfirm={carryOut} onClose={onClose}>
+		<Confirm title={titles[operation]} action={actions[operation]} onConfirm={carryOut} onClose={onClose}>
 			<label class="field">
-				<span>{operation === 'move' ? 'Study Instance UID of the other study' : 'Id of the patient'}</span>
+				<span>{operation === 'move' ? 'Study Instance UID of the other study' : 'Number or id of the patient'}</span>
 				<input value={target} onChange={(event) => setTarget(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
 			</label>
-			{operation !== 'assign' && <SeriesChoice study={study} chosen={series} choose={setSeries} />}
+			{operation !== 'assign' && (
+				<>
+					<SeriesChoice study={study} chosen={series} choose={setSeries} />
+					<label class="field">
+						<span>Single images, by SOP Instance UID</span>
+						<input value={listed} onChange={(event) => setListed(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
+					</label>
+				</>
+			)}
 			{shown && <Shown preview={shown} />}
 			{preview.failure && <p class="note warning">{preview.failure.message}</p>}
 		</Confirm>
@@ -136,7 +155,7 @@ function Edit({ site, study, operation, done, onClose }: EditProps) {
 function SeriesChoice({ study, chosen, choose }: { study: WholeStudy; chosen: readonly string[]; choose(uids: readonly string[]): void }) {
 	return (
 		<fieldset>
-			<legend>Series that go along (none chosen: all)</legend>
+			<legend>Series that go along. If you choose nothing and name no image, all go.</legend>
 			{study.series_list.map(({ series_uid: uid, number, modality, instances }) => (
 				<label class="check" key={uid}>
 					<input
@@ -158,11 +177,17 @@ function Shown({ preview }: { preview: StudyPreview }) {
 	return (
 		<>
 			<p>
-				{instances} of {all} images go from {from?.name ?? 'no patient'} to {to?.name ?? 'no patient'}.
+				{instances} of {count(all, 'image')} {instances === 1 ? 'goes' : 'go'} from {personOf(from)} to {personOf(to)}.
 			</p>
-			{reports > 0 && <p>{reports} reports that people made go along.</p>}
-			{aside > 0 && <p>{aside} images that were kept aside become part of the study.</p>}
+			{reports > 0 && <p>{count(reports, 'report')} that people wrote will belong to that patient, too.</p>}
+			{aside > 0 && <p>{count(aside, 'image')} that were kept aside will become part of the study.</p>}
 			{obstacle && <p class="note warning">{obstacle}</p>}
 		</>
 	);
+}
+
+/** A name alone does not tell two people apart. */
+function personOf(patient: StudyPreview['to']): string {
+	if (patient === null) return 'no patient';
+	return [patient.name || 'a patient without a name', patient.birth_date && `born ${patient.birth_date}`].filter(Boolean).join(', ');
 }

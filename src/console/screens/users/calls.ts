@@ -10,4 +10,5 @@ export const addUser = call<z.input<typeof addUserInput>, UserRecord>('POST', '/
 export const setUser = call<z.input<typeof setUserInput>, UserRecord>('PATCH', '/users/{email}');
 export const disableUser = call<Named, UserRecord>('POST', '/users/{email}/disable');
 export const enableUser = call<Named, UserRecord>('POST', '/users/{email}/enable');
+export const resetSecondFactor = call<Named, UserRecord>('POST', '/users/{email}/reset-second-factor');
 export const resetPassword = call<Named, z.output<typeof newPassword>>('POST', '/users/{email}/reset-password');

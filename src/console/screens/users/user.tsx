@@ -12,7 +12,7 @@ import { say } from '../../components/toast.tsx';
 import { useSites } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { currentUser } from '../../session.ts';
-import { disableUser, enableUser, resetPassword, setUser, showUser } from './calls.ts';
+import { disableUser, enableUser, resetPassword, resetSecondFactor, setUser, showUser } from './calls.ts';
 import { allSites, isAuditor, role, siteChoices } from './fields.ts';
 import { OneTimePassword } from './one-time-password.tsx';
 import { RoleBadge } from './users.tsx';
@@ -33,15 +33,22 @@ export function User({ parameters: { email = '' } }: ScreenProps) {
 
 function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 	const sites = useSites();
-	const [asking, setAsking] = useState<'toggle' | 'password'>();
+	const [asking, setAsking] = useState<'toggle' | 'password' | 'factor'>();
 	const [made, setMade] = useState<{ email: string; password: string }>();
 	const self = currentUser()?.email === user.email;
 	const initial = { role: user.role, all_sites: user.all_sites, sites: user.sites };
 	const actions = (
 		<>
-			<Button icon="keys" onClick={() => setAsking('password')}>
-				One-time password…
-			</Button>
+			{user.sign_in === undefined && (
+				<Button icon="keys" onClick={() => setAsking('password')}>
+					One-time password…
+				</Button>
+			)}
+			{user.second_factor && (
+				<Button icon="keys" onClick={() => setAsking('factor')}>
+					Reset second factor…
+				</Button>
+			)}
 			{!self && (
 				<Button icon={user.active ? 'close' : 'check'} onClick={() => setAsking('toggle')}>
 					{user.active ? 'Disable…' : 'Enable…'}
@@ -58,13 +65,16 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 	return (
 		<Page title={user.email} up={up} marks={marks} actions={actions}>
 			<Panel title="Role and sites">
+				{user.sign_in === 'provider' && (
+					<p class="note">The sign-in provider lets this user in, and the groups there decide role and sites.</p>
+				)}
 				{self && <p class="note">This is your own account. Only another administrator can change your role.</p>}
 				<Form
 					key={JSON.stringify(initial)}
 					groups={[{ fields: [role] }, { fields: [allSites], when: isAuditor }, { fields: [siteChoices(sites)] }]}
 					initial={initial}
 					action="Save"
-					fixed={self}
+					fixed={self || user.sign_in === 'provider'}
 					onlyChanged
 					onSubmit={async (values) => {
 						const all = isAuditor(values) && values['all_sites'] === true;
@@ -75,6 +85,24 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 				/>
 			</Panel>
 			{asking === 'toggle' && <Toggle user={user} onClose={() => setAsking(undefined)} reload={reload} />}
+			{asking === 'factor' && (
+				<Confirm
+					title="Reset the second factor?"
+					action="Reset second factor"
+					onClose={() => setAsking(undefined)}
+					onConfirm={async () => {
+						await resetSecondFactor({ email: user.email });
+						say('The second factor is removed.');
+						setAsking(undefined);
+						reload();
+					}}
+				>
+					<p>
+						{user.email} signs in with the password alone, until a new second factor is set up. Where the user is signed in, that ends. Make
+						sure that it is the user who asks.
+					</p>
+				</Confirm>
+			)}
 			{asking === 'password' && (
 				<Confirm
 					title="Create a one-time password?"

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { UserRecord } from '#administration/users.ts';
-import { useAnswer } from '../../answers.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
 import { Activity, Badge, type Tone } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -52,7 +52,7 @@ export function Users() {
 		>
 			<SearchField label="Search users" value={search} onValue={setSearch} placeholder="E-mail" />
 			<ListTable
-				list={{ ...answer, rows, complete: true, more: () => {} }}
+				list={wholeList(answer, rows)}
 				caption="Users"
 				noun="user"
 				columns={columns}
