@@ -1,5 +1,6 @@
 import { accessLimitDefinitions } from '#access/limits.ts';
 import { administrationLimitDefinitions } from '#administration/limits.ts';
+import { alertLimitDefinitions } from '#alerts/limits.ts';
 import { bulkLimitDefinitions } from '#bulk/limits.ts';
 import { documentLimitDefinitions } from '#cda/limits.ts';
 import { defaultsOf, dividedLimits, type LimitDefinitions, type LimitsOf } from '#core/limit-definition.ts';
@@ -10,6 +11,8 @@ import { imagingLimitDefinitions } from '#imaging/limits.ts';
 import { reportLimitDefinitions } from '#ingest/limits.ts';
 import { mppsLimitDefinitions } from '#mpps/limits.ts';
 import { deliveryLimitDefinitions } from '#record/limits.ts';
+import { renderingLimitDefinitions } from '#rendering/limits.ts';
+import { retentionLimitDefinitions } from '#retention/limits.ts';
 import { mailboxLimitDefinitions } from '#site/limits.ts';
 import { storageLimitDefinitions } from '#storage/limits.ts';
 import { adminLimitDefinitions } from '#surfaces/admin/limits.ts';
@@ -25,6 +28,7 @@ export const limitDefinitions = {
 	...dimseLimitDefinitions,
 	...imagingLimitDefinitions,
 	...dicomWebLimitDefinitions,
+	...renderingLimitDefinitions,
 	...deliveryLimitDefinitions,
 	...httpLimitDefinitions,
 	...fhirLimitDefinitions,
@@ -35,9 +39,11 @@ export const limitDefinitions = {
 	...reportLimitDefinitions,
 	...mailboxLimitDefinitions,
 	...storageLimitDefinitions,
+	...retentionLimitDefinitions,
 	...administrationLimitDefinitions,
 	...bulkLimitDefinitions,
 	...accessLimitDefinitions,
+	...alertLimitDefinitions,
 	...adminLimitDefinitions,
 	...drainLimitDefinitions,
 } as const satisfies LimitDefinitions;

@@ -1,9 +1,12 @@
+import { logForeignLines } from '#core/foreign-lines.ts';
+import { hostAndPort } from '#core/host-and-port.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Node } from '#processes/start-node.ts';
 import type { CliHooks } from './cli/command.ts';
 import { runCli } from './cli/run.ts';
-import { ConfigurationError, readConfig } from './config.ts';
+import { type Config, ConfigurationError, environmentOfProcess, readConfig } from './config.ts';
+import { tellServiceManager } from './service-manager.ts';
 import { version } from './version.ts';
 
 /** Exit codes: 0 for a regular end, 1 for a failure at run time, 2 for wrong configuration or usage. */
@@ -14,17 +17,26 @@ export async function main(argv: string[]): Promise<number> {
 			if (error.code !== 'EPIPE') throw error;
 		});
 	}
-	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, { start, processDelivery, remoteEcho, readConfig, version });
+	const hooks = { start, processDelivery, openIngest, remoteEcho, remoteSend, readConfig, environment: environmentOfProcess({}), version };
+	return runCli(argv, { stdout: process.stdout, stderr: process.stderr }, hooks);
 }
 
 /** Only the commands that need these modules load them, because loading takes longer than most commands. */
 const processDelivery: CliHooks['processDelivery'] = async (databaseUrl, delivery, limits) =>
 	(await import('./ingest-in-place.ts')).processInPlace(databaseUrl, delivery, limits);
 
+const openIngest: CliHooks['openIngest'] = async (databaseUrl, limits) =>
+	(await import('./ingest-in-place.ts')).openInPlace(databaseUrl, limits);
+
 const remoteEcho: CliHooks['remoteEcho'] =
 	(config) =>
 	async (...parameters) =>
 		(await import('./echo.ts')).remoteEcho(config)(...parameters);
+
+const remoteSend: CliHooks['remoteSend'] = (config) =>
+	async function* send(...parameters) {
+		yield* (await import('./echo.ts')).remoteSend(config)(...parameters);
+	};
 
 /** Runs the service until a signal ends it. */
 async function start(): Promise<number> {
@@ -32,10 +44,19 @@ async function start(): Promise<number> {
 	try {
 		const config = readConfig();
 		log = createLog(config.LOG_LEVEL);
+		logForeignLines(log);
 		const { startNode } = await import('#processes/start-node.ts');
+		const { firstPasswordShown } = await import('#access/first-administrator.ts');
 		const node = await startNode(config, log);
-		process.stdout.write(startBlock(node, config.DATA_DIR));
-		return await untilEnded(node, log);
+		// Whoever reads that the service is ready may end it at once, and then it drains too.
+		const ended = untilEnded(node, log);
+		const { startWarnings } = await import('./cli/doctor/environment.ts');
+		const warnings = await startWarnings({ config, environment: environmentOfProcess({}) }, node.databaseUrl);
+		for (const warning of warnings) log.warn(warning);
+		process.stdout.write(startBlock(node, config, warnings));
+		firstPasswordShown(config.DATA_DIR);
+		void tellServiceManager('ready', log);
+		return await ended;
 	} catch (error) {
 		process.stderr.write(`tributary: ${(error as Error).message}\n`);
 		if (log && !(error instanceof ConfigurationError || error instanceof StartError))
@@ -55,6 +76,7 @@ function untilEnded(node: Node, log: Log): Promise<number> {
 			}
 			ending = true;
 			log.info({ signal }, 'draining');
+			void tellServiceManager('stopping', log);
 			node.close().then(
 				() => resolve(0),
 				(error) => {
@@ -64,8 +86,9 @@ function untilEnded(node: Node, log: Log): Promise<number> {
 			);
 		};
 		for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(signal));
-		const { roll } = node;
-		if (roll) process.on('SIGHUP', () => void roll());
+		const { roll, service } = node;
+		// Without a listener the signal would end the process at once.
+		process.on('SIGHUP', () => (roll ? void roll() : service?.renewCertificates()));
 	});
 }
 
@@ -84,11 +107,14 @@ const labels: Readonly<Record<string, string>> = {
 const schemes: Readonly<Record<string, string>> = { mllp: 'mllp', mllp_tls: 'mllps', dimse: 'dicom', dimse_tls: 'dicoms' };
 const paths: Readonly<Record<string, string>> = { fhir: '/fhir', hl7: '/v2/ingest', mpps: '/ingest', ops: '/metrics' };
 
-function startBlock({ surfaces, consoleLogin, embedded }: Node, dataDir: string): string {
-	const lines = Object.entries(surfaces).map(([name, { host, port, tls }]) => {
-		const scheme = schemes[name] ?? (tls ? 'https' : 'http');
-		const address = host.includes(':') ? `[${host}]` : host;
-		return `  ${(labels[name] ?? name).padEnd(24)}${scheme}://${address}:${port}${paths[name] ?? ''}`;
+function startBlock(
+	{ surfaces, consoleLogin, embedded }: Node,
+	{ DATA_DIR: dataDir, API_DOCUMENTATION: documented }: Config,
+	warnings: readonly string[],
+): string {
+	const lines = Object.entries(surfaces).map(([name, surface]) => {
+		const scheme = schemes[name] ?? (surface.tls ? 'https' : 'http');
+		return `  ${(labels[name] ?? name).padEnd(24)}${scheme}://${hostAndPort(surface)}${paths[name] ?? ''}`;
 	});
 	const database = embedded
 		? `embedded PostgreSQL under ${dataDir} (for evaluation; set DATABASE_URL in production)`
@@ -96,5 +122,7 @@ function startBlock({ surfaces, consoleLogin, embedded }: Node, dataDir: string)
 	const login = consoleLogin
 		? `  console sign-in         ${consoleLogin.email}, password ${consoleLogin.password} (shown only once; you choose a new one at the first sign-in)\n`
 		: '';
-	return `\nTributary ${version} is ready\n\n${lines.join('\n')}\n\n${login}  data                    ${database}\n  first steps             npm run -s tributary -- help\n\n`;
+	const reference = documented ? '  API reference           /api/documentation on each of the http addresses\n' : '';
+	const minded = warnings.map((warning) => `  WARNING                 ${warning}\n`).join('');
+	return `\nTributary ${version} is ready\n\n${lines.join('\n')}\n\n${login}  data                    ${database}\n${reference}  first steps             the console leads to a first message; npm run -s tributary -- help lists the commands\n${minded}\n`;
 }

@@ -1,10 +1,14 @@
-import { collectDefaultMetrics, Registry } from 'prom-client';
+import { Registry } from 'prom-client';
 import { accessMetricDefinitions } from '#access/metrics.ts';
+import { alertMetricDefinitions } from '#alerts/metrics.ts';
 import { bulkMetricDefinitions } from '#bulk/metrics.ts';
-import { type Exposition, expositionOf } from '#core/exposition.ts';
-import { handlesOn, type MetricDefinition, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
+import { type Beginning, type Exposition, expositionOf } from '#core/exposition.ts';
+import { beginCounters, handlesOn, type MetricDefinition, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
+import { addProcessMetrics } from '#core/process-metrics.ts';
 import { imagingMetricDefinitions } from '#imaging/metrics.ts';
 import { deliveryMetricDefinitions } from '#record/metrics.ts';
+import { renderingMetricDefinitions } from '#rendering/metrics.ts';
+import { retentionMetricDefinitions } from '#retention/metrics.ts';
 import { siteMetricDefinitions } from '#site/metrics.ts';
 import { storageMetricDefinitions } from '#storage/metrics.ts';
 import { adminMetricDefinitions } from '#surfaces/admin/metrics.ts';
@@ -15,6 +19,7 @@ import { httpMetricDefinitions } from '#surfaces/http/metrics.ts';
 import { mllpMetricDefinitions } from '#surfaces/mllp/metrics.ts';
 import { mppsMetricDefinitions } from '#surfaces/mpps/metrics.ts';
 import { processMetricDefinitions } from '#surfaces/operations/metrics.ts';
+import { syslogMetricDefinitions } from '#surfaces/syslog/metrics.ts';
 
 /**
  * Every metric of the product, from the rooms that declare them. No histogram carries a site label: sites × buckets × routes would
@@ -29,25 +34,36 @@ export const metricDefinitions = {
 	...dimseMetricDefinitions,
 	...imagingMetricDefinitions,
 	...dicomWebMetricDefinitions,
+	...renderingMetricDefinitions,
 	...adminMetricDefinitions,
 	...httpMetricDefinitions,
 	...siteMetricDefinitions,
 	...storageMetricDefinitions,
+	...retentionMetricDefinitions,
 	...bulkMetricDefinitions,
 	...accessMetricDefinitions,
+	...syslogMetricDefinitions,
+	...alertMetricDefinitions,
 } as const satisfies MetricDefinitions;
 
 export type MetricName = keyof typeof metricDefinitions;
-export type Metrics = MetricsOf<typeof metricDefinitions> & Exposition;
+export type Metrics = MetricsOf<typeof metricDefinitions> & Exposition & Beginning;
 
 /** Handles on a registry of their own. `processMetrics: false` leaves out Node's process and event loop metrics (tests). */
 export function createMetrics(options: { version?: string; processMetrics?: boolean } = {}): Metrics {
 	const registry = new Registry();
 	const handles = handlesOn(registry, metricDefinitions);
-	if (options.processMetrics !== false) collectDefaultMetrics({ register: registry });
+	if (options.processMetrics !== false) addProcessMetrics(registry);
 	const across = new Map(
 		Object.values<MetricDefinition>(metricDefinitions).map((definition) => [definition.name, definition.across ?? 'sum']),
 	);
 	handles.buildInfo.set({ version: options.version ?? 'unknown', node: process.version }, 1);
-	return Object.freeze({ ...handles, ...expositionOf(registry, (name) => across.get(name) ?? 'process') });
+	const begun = new Set<string>();
+	const begin = (labels: Readonly<Record<string, string>>) => {
+		const key = JSON.stringify(labels);
+		if (begun.has(key)) return;
+		begun.add(key);
+		beginCounters(registry, metricDefinitions, labels);
+	};
+	return Object.freeze({ ...handles, begin, ...expositionOf(registry, (name) => across.get(name) ?? 'process') });
 }

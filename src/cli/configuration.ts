@@ -1,5 +1,5 @@
 import { listSettings, type SettingRecord } from '#administration/settings.ts';
-import { type Config, environmentSchema } from '../config.ts';
+import { type Config, environmentSchema, secretFileOf } from '../config.ts';
 import { limitDefinitions } from '../limits.ts';
 
 export interface VariableRecord {
@@ -11,16 +11,22 @@ export interface VariableRecord {
 
 /** Lists every variable with its effective value. Secrets are masked. */
 export function configuration(config: Config | undefined): VariableRecord[] {
-	const variables = Object.entries(environmentSchema.shape).map(([variable, schema]) => {
+	const variables = Object.entries(environmentSchema.shape).flatMap(([variable, schema]) => {
 		const meta = (schema.meta() ?? {}) as { secret?: boolean; description?: string };
 		const fallback = schema.safeParse(undefined);
 		const value = config?.[variable as keyof typeof environmentSchema.shape];
-		return {
+		const row = {
 			variable,
 			value: meta.secret && value !== undefined ? '(set, not shown)' : shown(value),
 			default: variable === 'DATA_DIR' ? './var' : shown(fallback.success ? fallback.data : undefined),
 			meaning: meta.description ?? '',
 		};
+		if (!meta.secret) return [row];
+		const file = secretFileOf(variable);
+		return [
+			row,
+			{ variable: file, value: shown(config?.secretFiles[file]), default: 'unset', meaning: `a file with ${variable}, instead` },
+		];
 	});
 	const limits = Object.entries(limitDefinitions).map(([name, { variable, default: fallback, answer }]) => ({
 		variable,

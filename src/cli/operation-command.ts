@@ -1,9 +1,14 @@
 import { readFile } from 'node:fs/promises';
 import { type ParseArgsConfig, parseArgs } from 'node:util';
+import { fileContent } from '#administration/file-content.ts';
+import { faultsOf, faultText } from '#administration/input-faults.ts';
+import { meaningOf } from '#administration/meanings.ts';
 import { inputOfTexts, type Member, membersOf } from '#administration/members.ts';
 import type { CommandLine, Operation } from '#administration/operation.ts';
+import { fileOperations } from '#administration/operations/files.ts';
 import { operations } from '#administration/operations/index.ts';
-import { flag, UsageError } from './command.ts';
+import { type Argument, commonOptions, type DescribedCommand, flag, type Form as ShownForm, UsageError } from './command.ts';
+import { didYouMean } from './suggest.ts';
 
 type Options = NonNullable<ParseArgsConfig['options']>;
 
@@ -27,9 +32,12 @@ export interface Call {
 	inputs: readonly Record<string, unknown>[];
 	repeated: boolean;
 	json: boolean;
+	wide: boolean;
+	/** The path to which the file of the operation is written. */
+	to: string | undefined;
 }
 
-const forms: readonly Form[] = operations.flatMap((operation) => {
+const forms: readonly Form[] = [...operations, ...fileOperations].flatMap((operation) => {
 	const { commandLine } = operation;
 	return commandLine === 'none' ? [] : [{ operation, commandLine, flag: commandLine.within?.flag }];
 });
@@ -59,6 +67,10 @@ function placeholder(form: Form, { name, kind, choices }: Member): string {
 	return choices?.join('|') ?? `<${form.commandLine.values?.[name] ?? name.replaceAll('_', '-')}>`;
 }
 
+function givesFile({ operation }: Form): boolean {
+	return operation.output === fileContent;
+}
+
 /** Writes a usage line: `tributary site add <slug> --name <text> [--ae-title <AE>]`. */
 function usageOf(command: Command, form: Form): string {
 	const { positionals, options } = split(form);
@@ -68,12 +80,41 @@ function usageOf(command: Command, form: Form): string {
 		return `${member.required ? text : `[${text}]`}${member.kind === 'list' ? '...' : ''}`;
 	};
 	const sorted = [...options.filter(({ required }) => required), ...options.filter(({ required }) => !required)];
-	return ['tributary', command.name, ...(form.flag ? [`--${form.flag}`] : []), ...words, ...sorted.map(option)].join(' ');
+	const to = givesFile(form) ? ['--to <file>'] : [];
+	return ['tributary', command.name, ...(form.flag ? [`--${form.flag}`] : []), ...words, ...to, ...sorted.map(option)].join(' ');
 }
 
-/** Returns the `--help` text of a command. */
-export function helpOf(command: Command): string {
-	return command.forms.map((form) => `${usageOf(command, form)}\n  ${form.operation.summary}\n`).join('');
+/** Returns what the help and the completion of a command show. */
+export function described(command: Command): DescribedCommand {
+	const forms = command.forms.map((form): ShownForm => {
+		const { positionals, options } = split(form);
+		const { repeated = false } = form.commandLine;
+		const words = positionals.map((member) => ({ ...argumentOf(form, member), isRepeated: repeated }));
+		const distinct = form.flag === undefined ? [] : [flagOf(form.flag, form.operation.summary)];
+		return {
+			usage: usageOf(command, form),
+			summary: form.operation.summary,
+			words,
+			options: [...distinct, ...options.map((member) => argumentOf(form, member))],
+		};
+	});
+	return { name: command.name, summary: command.summary, forms };
+}
+
+function argumentOf(form: Form, member: Member): Argument {
+	const positional = form.commandLine.positionals?.includes(member.name) ?? false;
+	return {
+		name: positional ? member.name : optionOf(form, member.name),
+		value: member.flag ? undefined : placeholder(form, member),
+		choices: member.choices ?? (member.kind === 'boolean' && !member.flag ? ['on', 'off'] : []),
+		meaning: meaningOf(form.operation, member.name),
+		isRequired: member.required,
+		isRepeated: member.kind === 'list',
+	};
+}
+
+function flagOf(name: string, meaning: string): Argument {
+	return { name, value: undefined, choices: [], meaning, isRequired: true, isRepeated: false };
 }
 
 /**
@@ -92,10 +133,13 @@ export async function callOf(command: Command, argv: readonly string[]): Promise
 			]),
 		),
 		...(form.flag === undefined ? {} : { [form.flag]: flag }),
+		...(givesFile(form) ? { to: { type: 'string' as const } } : {}),
 	});
 	if (values['help'] === true) return undefined;
 	const { repeated = false } = form.commandLine;
 	checkCount(command, form, positionals, words, repeated);
+	const to = givesFile(form) ? values['to'] : undefined;
+	if (givesFile(form) && to === undefined) throw new UsageError('--to is required: it names the file to write');
 	const texts: [string, string][] = [];
 	for (const member of options) texts.push(...(await optionTexts(form, member, values[optionOf(form, member.name)])));
 	const rounds = repeated ? words.map((word) => [word]) : [words];
@@ -104,7 +148,31 @@ export async function callOf(command: Command, argv: readonly string[]): Promise
 		const named = await Promise.all(positionals.map((member, index) => wordOf(form, member, round[index] ?? '')));
 		inputs.push(inputOfTexts(form.operation, [...named, ...texts]));
 	}
-	return { operation: form.operation, inputs, repeated, json: values['json'] === true };
+	for (const input of inputs) refuseUnfit(form, input);
+	return {
+		operation: form.operation,
+		inputs,
+		repeated,
+		json: values['json'] === true,
+		wide: values['wide'] === true,
+		to: to === undefined ? undefined : String(to),
+	};
+}
+
+/** Faults of the input are told before anything is opened, by the names of the command line. */
+function refuseUnfit(form: Form, input: Record<string, unknown>): void {
+	const { error } = form.operation.input.safeParse(input);
+	if (error === undefined) return;
+	const { positionals = [] } = form.commandLine;
+	const called = (member: string) => {
+		if (member === '') return undefined;
+		return positionals.includes(member) ? `<${form.commandLine.values?.[member] ?? member}>` : `--${optionOf(form, member)}`;
+	};
+	throw new UsageError(
+		faultsOf(error)
+			.map((fault) => faultText(fault, called(fault.member)))
+			.join('; '),
+	);
 }
 
 /** More words than a person types; longer lists are sent to the admin API. */
@@ -130,7 +198,7 @@ async function optionTexts(form: Form, member: Member, given: unknown): Promise<
 		throw new UsageError(form.flag === undefined ? `${option} is required` : `--${form.flag} requires ${option}`);
 	}
 	const texts = [given].flat().map(String);
-	if (member.kind === 'boolean' && !member.flag && !texts.every((text) => text === 'on' || text === 'off')) {
+	if (member.kind === 'boolean' && !member.flag && !texts.every((text) => ['on', 'off', ''].includes(text))) {
 		throw new UsageError(`${option} must be on or off`);
 	}
 	const { choices } = member;
@@ -141,16 +209,30 @@ async function optionTexts(form: Form, member: Member, given: unknown): Promise<
 	return Promise.all(texts.map(async (text): Promise<[string, string]> => [member.name, await fromFile(text, file)]));
 }
 
-async function fromFile(text: string, kind: 'text' | 'base64' | undefined): Promise<string> {
+async function fromFile(text: string, kind: 'text' | 'content' | 'base64' | undefined): Promise<string> {
 	if (kind === 'base64') return readFile(text, 'base64');
+	if (kind === 'content') return readFile(text, 'utf8');
 	return kind === 'text' && text.startsWith('@') ? readFile(text.slice(1), 'utf8') : text;
 }
 
 /** @throws UsageError */
 export function parse(argv: readonly string[], options: Options): { values: Record<string, unknown>; positionals: string[] } {
+	const known: Options = { ...options, ...Object.fromEntries(commonOptions.map(({ name }) => [name, flag])) };
 	try {
-		return parseArgs({ args: [...argv], options: { ...options, json: flag, help: flag }, allowPositionals: true });
+		return parseArgs({ args: [...argv], options: known, allowPositionals: true });
 	} catch (error) {
-		throw new UsageError((error as Error).message);
+		throw new UsageError(optionFault(error as NodeJS.ErrnoException, Object.keys(known)));
 	}
+}
+
+/** Says what is wrong with an option, without the advice that Node.js gives to programmers. */
+function optionFault({ code, message }: NodeJS.ErrnoException, names: readonly string[]): string {
+	const [, option = ''] = /'(-[^' ]*)/.exec(message) ?? [];
+	if (code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION')
+		return `there is no option '${option}'${didYouMean(
+			option,
+			names.map((name) => `--${name}`),
+		)}`;
+	if (/argument (?:missing|is ambiguous)/.test(message)) return `${option} needs a value`;
+	return /does not take an argument/.test(message) ? `${option} takes no value` : message;
 }

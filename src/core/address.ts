@@ -15,6 +15,17 @@ export function normaliseAddress(text: string): string {
 	return ipaddr.isValid(text) ? ipaddr.process(text).toString() : text;
 }
 
+/**
+ * Returns whom an address stands for where callers have shares: an IPv4 address itself, an IPv6 address its /64, because one machine has
+ * all addresses of it (RFC 4291 §2.5.4).
+ */
+export function holderOf(text: string): string {
+	const bytes = parseAddress(text);
+	if (bytes === undefined) return text;
+	if (bytes.length === 4) return bytes.join('.');
+	return `${ipaddr.fromByteArray([...bytes.slice(0, 8), 0, 0, 0, 0, 0, 0, 0, 0]).toString()}/64`;
+}
+
 /** Addresses with a common prefix; `*` is the empty prefix of both families. */
 export interface AddressRange {
 	/** The range as written. */
@@ -79,4 +90,16 @@ export function addressSet(ranges: readonly AddressRange[]): (address: string) =
 		const bytes = parseAddress(address);
 		return bytes !== undefined && ranges.some((range) => rangeContains(range, bytes));
 	};
+}
+
+/** Tells whether only this machine reaches an address (127.0.0.0/8, ::1). */
+export function isLoopback(address: AddressBytes): boolean {
+	if (address.length === 4) return address[0] === 127;
+	return address.every((byte, index) => byte === (index === 15 ? 1 : 0));
+}
+
+/** Tells whether only this machine reaches what listens at a host: `localhost`, or a loopback address. A name may lead anywhere. */
+export function isOwnHost(host: string): boolean {
+	const bytes = parseAddress(host);
+	return host === 'localhost' || (bytes !== undefined && isLoopback(bytes));
 }

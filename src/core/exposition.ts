@@ -9,6 +9,12 @@ export interface Sampling {
 	beforeCollect(sample: () => void): void;
 }
 
+/** Has series begin before their first event. */
+export interface Beginning {
+	/** The counters begin with 0 whose labels are listed but for those that are stated here, a site for instance. */
+	begin(labels: Readonly<Record<string, string>>): void;
+}
+
 export interface Exposition extends Sampling {
 	readonly registry: Registry;
 	refresh(): void;

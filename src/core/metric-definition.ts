@@ -34,7 +34,13 @@ interface Plain {
 }
 interface Labelled<L> {
 	counter: { inc(labels: L, value?: number): void };
-	gauge: { set(labels: L, value: number): void; inc(labels: L, value?: number): void; dec(labels: L, value?: number): void };
+	gauge: {
+		set(labels: L, value: number): void;
+		inc(labels: L, value?: number): void;
+		dec(labels: L, value?: number): void;
+		/** Forgets every series. */
+		reset(): void;
+	};
 	histogram: { observe(labels: L, value: number): void };
 }
 /** A handle of a metric. With labels, `labels(…)` binds them once for a hot path. */
@@ -44,16 +50,41 @@ export type Handle<D extends MetricDefinition> = keyof D['labels'] extends never
 
 export type MetricsOf<D extends MetricDefinitions> = { readonly [N in keyof D]: Handle<D[N]> };
 
-const constructors = { counter: Counter, gauge: Gauge, histogram: Histogram };
+type KnownLabels = Readonly<Record<string, string>>;
 
+/** Returns every label set of a metric: of labels whose values are listed, and of those whose value is `known`. None if another one is bounded only. */
+export function labelSetsOf({ labels }: MetricDefinition, known: KnownLabels = {}): Record<string, string>[] {
+	let sets: Record<string, string>[] = [{}];
+	for (const [label, domain] of Object.entries(labels)) {
+		const stated = known[label];
+		const values = !('boundedBy' in domain) ? domain : stated === undefined ? [] : [stated];
+		sets = sets.flatMap((set) => values.map((value) => ({ ...set, [label]: value })));
+	}
+	return sets;
+}
+
+/** Counters and histograms begin with 0. If a series began with its first event, whoever watches it would not see that it has grown. */
 function register(registry: Registry, definition: MetricDefinition): unknown {
-	return new constructors[definition.kind]({
-		name: definition.name,
-		help: definition.help,
-		labelNames: Object.keys(definition.labels),
-		registers: [registry],
-		...(definition.buckets === undefined ? {} : { buckets: [...definition.buckets] }),
-	});
+	const { name, help, kind, buckets } = definition;
+	const options = { name, help, labelNames: Object.keys(definition.labels), registers: [registry] };
+	if (kind === 'gauge') return new Gauge(options);
+	if (kind === 'histogram') {
+		const histogram = new Histogram({ ...options, ...(buckets === undefined ? {} : { buckets: [...buckets] }) });
+		for (const labels of labelSetsOf(definition)) histogram.zero(labels);
+		return histogram;
+	}
+	const counter = new Counter(options);
+	for (const labels of labelSetsOf(definition)) counter.inc(labels, 0);
+	return counter;
+}
+
+/** Has the counters begin with 0 whose label sets are known only now, such as those of a site. */
+export function beginCounters(registry: Registry, definitions: MetricDefinitions, known: KnownLabels): void {
+	for (const definition of Object.values(definitions)) {
+		const counter = registry.getSingleMetric(definition.name);
+		if (!(counter instanceof Counter) || !Object.keys(known).every((label) => label in definition.labels)) continue;
+		for (const labels of labelSetsOf(definition, known)) counter.inc(labels, 0);
+	}
 }
 
 export function handlesOn<D extends MetricDefinitions>(registry: Registry, definitions: D): MetricsOf<D> {

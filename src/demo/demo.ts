@@ -5,9 +5,11 @@ import { type AdministrationContext, wholeNetwork } from '#administration/contex
 import { createKey } from '#administration/keys.ts';
 import { addSite, listSites } from '#administration/sites.ts';
 import { addUser, listUsers } from '#administration/users.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { openPool } from '#storage/database.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { confirmedByNode } from '#storage/node-processes.ts';
+import { databaseOf } from '#storage/open.ts';
 import { type RuntimeFile, readRuntimeFile } from '#storage/runtime-file.ts';
 import { type Config, readConfig } from '../config.ts';
 import { sampleImage, storeBody, storeType } from './image.ts';
@@ -61,8 +63,8 @@ function urlOf(runtime: RuntimeFile, surface: string, path: string): string {
 }
 
 /** The site, its client for loopback, and a new key for this run. */
-async function prepare(runtime: RuntimeFile, { DATA_DIR, limits }: Config): Promise<string> {
-	const pool = openPool(runtime.databaseUrl, { max: 1 });
+async function prepare(runtime: RuntimeFile, { DATABASE_URL, DATA_DIR, ALLOWED_TARGETS, HOST, limits }: Config): Promise<string> {
+	const pool = openPool(DATABASE_URL ?? databaseOf(runtime) ?? '', { max: 1 });
 	const orm = await openEntities(pool);
 	try {
 		const context: AdministrationContext = {
@@ -71,12 +73,20 @@ async function prepare(runtime: RuntimeFile, { DATA_DIR, limits }: Config): Prom
 			nowMs: () => Date.now(),
 			accessChanged: async () => void (await confirmedByNode(DATA_DIR, limits.accessConfirmMsMax)),
 			allowAnySource: false,
+			targets: targetPolicy(ALLOWED_TARGETS, HOST),
 		};
 		if (!(await listUsers(context)).some(({ email }) => email === owner)) await addUser(context, { email: owner, admin: true, sites: [] });
 		if (!(await listSites(context)).some((site) => site.slug === slug)) await addSite(context, { slug, name: 'Demonstration' });
 		if ((await listClients({ ...context, visibleSites: [slug] })).length === 0) {
 			const sender = { sending_application: 'DEMO', sending_facility: 'DEMO CLINIC' };
-			await addClient(context, { site: slug, name: 'demo sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], ...sender });
+			await addClient(context, {
+				site: slug,
+				name: 'demo sender',
+				protocols: ['hl7-mllp'],
+				allowed_ips: ['127.0.0.1'],
+				confirm_overlap: true,
+				...sender,
+			});
 		}
 		return (await createKey(context, { site: slug, owner, label: 'demonstration' })).key;
 	} finally {

@@ -1,3 +1,4 @@
+import { logForeignLines } from '#core/foreign-lines.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { createMetrics } from '../metrics.ts';
@@ -43,6 +44,7 @@ class Member {
 
 	async #open({ config, place, databaseUrl }: Extract<ToProcess, { kind: 'open' }>): Promise<void> {
 		this.#log = createLog(config.LOG_LEVEL).child({ process: place.index });
+		logForeignLines(this.#log);
 		try {
 			this.#opening = startService(config, this.#log, { databaseUrl, place, metrics: this.#metrics, line: this.#line });
 			const { surfaces, consoleLogin, httpServer } = await this.#opening;

@@ -27,7 +27,7 @@ function wantedPorts(config: Config): WantedPort[] {
 	return Object.entries(portVariables).flatMap(([surface, variable]) => {
 		const port = config[variable];
 		const host = surface === 'admin' ? config.ADMIN_HOST : surface === 'ops' ? config.OPS_HOST : config.HOST;
-		return port === undefined || port === 0 ? [] : [{ surface, host, port }];
+		return port === undefined || port === 0 || port === 'off' ? [] : [{ surface, host, port }];
 	});
 }
 

@@ -1,13 +1,15 @@
-import { mkdirSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import type { Passwords } from '#access/password.ts';
 import { type Closer, openParts } from '#core/closers.ts';
 import type { Log } from '#core/log.ts';
 import { alone } from '#core/place.ts';
+import { keepDataFolder } from '#storage/data-folder.ts';
+import { isTiedToAnother, otherDatabaseText, tieToDatabase, wouldStandBeside } from '#storage/database-identity.ts';
 import { releaseLock, takeLock } from '#storage/embedded/data-directory.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
+import { readCertificates } from '../certificates.ts';
 import { type Config, ConfigurationError } from '../config.ts';
 import type { Service } from '../service.ts';
 import { version } from '../version.ts';
@@ -64,13 +66,20 @@ async function open(
 	close: () => Promise<void>,
 ): Promise<Node> {
 	const count = processesOf(config);
+	// A node with bad certificates starts nothing.
+	readCertificates(config, Date.now());
 	const { DATA_DIR: dataDir } = config;
-	mkdirSync(dataDir, { recursive: true });
+	if (wouldStandBeside(config)) throw embeddedBeside(dataDir);
+	const stillOpen = keepDataFolder(dataDir);
+	if (stillOpen !== undefined) log.warn(stillOpen);
 	const lock = join(dataDir, 'service.lock');
 	await takeLock(lock, `the data directory ${dataDir}`);
 	closers.push(() => releaseLock(lock));
-	if (count > 1) closers.push((await (await import('./ports.ts')).claimPorts(config)).release);
+	// HTTP ports with TLS are opened so that others could share them.
+	if (count > 1 || (config.TLS_CERT_FILE !== undefined && process.platform === 'linux'))
+		closers.push((await (await import('./ports.ts')).claimPorts(config)).release);
 	const databaseUrl = config.DATABASE_URL ?? (await openEmbedded(config, count, log, closers));
+	if (config.DATABASE_URL === undefined && (await isTiedToAnother(dataDir, databaseUrl))) throw embeddedBeside(dataDir);
 	const note = (opened: Opened, processes?: readonly number[]) => {
 		const { httpServer, surfaces } = opened;
 		writeRuntimeFile(dataDir, { pid: process.pid, ...(processes && { processes }), version, httpServer, databaseUrl, surfaces });
@@ -78,8 +87,14 @@ async function open(
 	const means = { config, log, databaseUrl, closers };
 	const started = count === 1 ? await startAlone({ ...means, passwords, note }) : await startSeveral({ ...means, count, note });
 	closers.push(() => removeRuntimeFile(dataDir));
+	await tieToDatabase(dataDir, databaseUrl);
 	const { service, roll, kill = () => undefined, ...opened } = started;
 	return { ...opened, databaseUrl, embedded: config.DATABASE_URL === undefined, service, roll, close, kill };
+}
+
+/** A forgotten DATABASE_URL must not serve an empty database beside the objects of another one. */
+function embeddedBeside(dataDir: string): ConfigurationError {
+	return new ConfigurationError('DATABASE_URL', `is unset, and ${otherDatabaseText(dataDir)}`);
 }
 
 interface Means {

@@ -1,0 +1,169 @@
+import { availableParallelism } from 'node:os';
+import { checkTimeZones } from '#administration/time-zones.ts';
+import { readDatabaseUrl } from '#core/database-url.ts';
+import { processesOf } from '#processes/start-node.ts';
+import type { ConnectionPool } from '#storage/connection-pool.ts';
+import { openPool } from '#storage/database.ts';
+import { stateOfServer } from '#storage/database-hosts.ts';
+import { hasSchema, pendingMigrations } from '#storage/migrate.ts';
+import type { Config } from '../../config.ts';
+import { type Finding, fault, finding, ok, reasonOf, warning } from './check.ts';
+
+/** The oldest PostgreSQL that the statements run on. */
+const oldest = 150_000;
+
+const settingsQuery = {
+	text: `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
+		current_setting('fsync') as fsync, current_setting('synchronous_commit') as synchronous_commit,
+		current_setting('full_page_writes') as full_page_writes, current_setting('server_encoding') as server_encoding,
+		current_setting('max_connections')::int as max_connections,
+		current_setting('superuser_reserved_connections')::int as reserved,
+		(select count(*)::int from pg_stat_activity where backend_type = 'client backend' and coalesce(application_name, '') not like 'tributary%') as others,
+		pg_is_in_recovery() as standby`,
+};
+
+interface Settings {
+	version: string;
+	number: number;
+	fsync: string;
+	synchronous_commit: string;
+	full_page_writes: string;
+	server_encoding: string;
+	max_connections: number;
+	reserved: number;
+	others: number;
+	standby: boolean;
+}
+
+/** The results of the checks of a database, with the sites whose times are read by the zone of the host. */
+export interface DatabaseFindings {
+	findings: Finding[];
+	sitesWithoutTimeZone: string[];
+}
+
+export async function checkDatabase(databaseUrl: string, config: Config): Promise<DatabaseFindings> {
+	const pool = openPool(databaseUrl, {
+		max: 2,
+		application_name: 'tributary doctor',
+		connectionTimeoutMillis: 5000,
+		query_timeout: 10_000,
+	});
+	const zones: { sites: string[] } = { sites: [] };
+	try {
+		const [settings] = await pool.rows<Settings>(settingsQuery, []);
+		if (settings === undefined) throw new Error('the database does not tell its settings');
+		const findings = [
+			ok('database', `PostgreSQL ${settings.version} answers`),
+			...settingFindings(settings),
+			connectionFinding(settings, config),
+			...(await finding('clock', () => clockFinding(pool))),
+			...(await finding('migrations', () => migrationFinding(pool, databaseUrl))),
+			...(await finding('time zones', async () => {
+				if (!(await hasSchema(pool))) return [];
+				const { assumed_time_zone: assumed, sites_without_time_zone: sites } = await checkTimeZones(pool);
+				zones.sites = sites;
+				return zoneFinding(assumed, sites);
+			})),
+		];
+		return { findings, sitesWithoutTimeZone: zones.sites };
+	} finally {
+		await pool.close();
+	}
+}
+
+/** Asks each server of a URL that names several what it is. */
+export async function checkServers(url: string): Promise<Finding[]> {
+	const { hosts } = readDatabaseUrl(url);
+	if (hosts.length === 1) return [];
+	const check = 'database servers';
+	return Promise.all(
+		hosts.map(async (each) => {
+			const name = `${each.host}:${each.port}`;
+			try {
+				const { standby, readOnly } = await stateOfServer(url, each);
+				return ok(check, `${name} is ${standby ? 'a standby' : `the primary${readOnly ? ', and takes no writes' : ''}`}`);
+			} catch (error) {
+				return warning(check, `${name} cannot be reached: ${reasonOf(error)}`);
+			}
+		}),
+	);
+}
+
+/** Tells if a read replica answers. */
+export async function checkReplica(url: string): Promise<Finding> {
+	const pool = openPool(url, { max: 1, application_name: 'tributary doctor', connectionTimeoutMillis: 5000, query_timeout: 10_000 });
+	try {
+		const [row] = await pool.rows<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' }, []);
+		return ok(
+			'read replica',
+			row?.standby ? 'answers' : 'answers; it is no standby, so it is read only if it is the server of DATABASE_URL',
+		);
+	} finally {
+		await pool.close();
+	}
+}
+
+function settingFindings({ number, version, ...settings }: Settings): Finding[] {
+	const wrong: Finding[] = [];
+	const check = 'database settings';
+	if (number < oldest) wrong.push(fault(check, `PostgreSQL ${version} is too old: 15 or newer is needed`));
+	if (settings.fsync !== 'on') wrong.push(fault(check, 'fsync is off: what was acknowledged can be lost with the power; set fsync = on'));
+	if (settings.synchronous_commit === 'off')
+		wrong.push(fault(check, 'synchronous_commit is off: what was acknowledged can be lost; set synchronous_commit = on'));
+	if (settings.full_page_writes !== 'on')
+		wrong.push(fault(check, 'full_page_writes is off: a loss of power can damage tables; set full_page_writes = on'));
+	if (settings.server_encoding !== 'UTF8')
+		wrong.push(fault(check, `the database has the encoding ${settings.server_encoding}: make it anew with UTF8`));
+	if (settings.standby) wrong.push(fault(check, 'the database is a standby and takes no writes: set DATABASE_URL to its primary'));
+	return wrong.length > 0 ? wrong : [ok(check, 'fsync, synchronous_commit, full_page_writes and encoding are as they should be')];
+}
+
+/** The connections of a node, as docs/operations.md adds them up. */
+function connectionsOf(config: Config): number {
+	const processes = processesOf(config);
+	const workers = Math.max(config.WORKERS ?? Math.max(1, availableParallelism() - 1), processes);
+	const { peopleConnectionsMax: people, readConnectionsMax: reads, bulkRunningMax } = config.limits;
+	// With a replica, the connections that read in its place serve the pages of the console too, and one more in each process compares the two servers.
+	const readers = Math.max(reads, 2 * processes) + (config.DATABASE_READ_URL === undefined ? 0 : -processes);
+	return 2 * workers + Math.max(people, 2 * processes) + readers + 6 * processes + Math.ceil(workers / 2) + bulkRunningMax * (workers + 1);
+}
+
+function connectionFinding({ max_connections: max, reserved, others }: Settings, config: Config): Finding {
+	const need = connectionsOf(config);
+	const free = max - reserved - others;
+	const text = `this node needs up to ${need} connections; max_connections is ${max}, of which ${reserved} are reserved and ${others} used by others`;
+	return free < need ? fault('connections', `${text}: raise max_connections, or lower WORKERS`) : ok('connections', text);
+}
+
+/** Beyond this, times of messages and the ends of keys differ noticeably. */
+const apartWarnMs = 2000;
+const apartFaultMs = 60_000;
+
+async function clockFinding(pool: ConnectionPool): Promise<Finding> {
+	const before = Date.now();
+	const [row] = await pool.rows<{ ms: string }>({ text: 'select (extract(epoch from clock_timestamp()) * 1000)::bigint as ms' }, []);
+	const after = Date.now();
+	const there = Number(row?.ms);
+	const apart = there < before ? there - before : there > after ? there - after : 0;
+	const text = `the clock of the database is ${Math.abs(apart)} ms ${apart < 0 ? 'behind' : 'ahead of'} this one`;
+	if (Math.abs(apart) < apartWarnMs) return ok('clock', text);
+	const advice = `${text}: let both follow a time server`;
+	return Math.abs(apart) < apartFaultMs ? warning('clock', advice) : fault('clock', advice);
+}
+
+async function migrationFinding(pool: ConnectionPool, databaseUrl: string): Promise<Finding> {
+	if (!(await hasSchema(pool)))
+		return fault('migrations', "the database has no tables of Tributary: check DATABASE_URL; 'tributary start' makes them");
+	const pending = await pendingMigrations(databaseUrl);
+	if (pending.length === 0) return ok('migrations', 'the schema is up to date');
+	return warning(
+		'migrations',
+		`${pending.length} are missing (${pending.join(', ')}): the next start applies them, or 'tributary migrate'`,
+	);
+}
+
+function zoneFinding(assumed: string, sites: readonly string[]): Finding {
+	if (sites.length === 0) return ok('time zones', 'every active site has one');
+	const remedy = 'tributary site set <slug> --time-zone <zone>';
+	return warning('time zones', `${sites.join(', ')} ${sites.length === 1 ? 'has' : 'have'} none, so ${assumed} is assumed: ${remedy}`);
+}

@@ -1,0 +1,61 @@
+import { isTiedToAnother, otherDatabaseText } from '#storage/database-identity.ts';
+import { hasCluster } from '#storage/embedded/data-directory.ts';
+import { environmentSchema, secretFileOf, secretVariables } from '../../config.ts';
+import { limitDefinitions } from '../../limits.ts';
+import { nearest } from '../suggest.ts';
+import { type Examined, type Finding, ok, warning } from './check.ts';
+
+const known = new Set([
+	...Object.keys(environmentSchema.shape),
+	...secretVariables.map(secretFileOf),
+	...Object.values(limitDefinitions).map(({ variable }) => variable),
+]);
+
+/** Shorter names are near to many others. */
+const shortest = 6;
+
+/** A misspelt variable has no effect, and nothing else would say so. Its value is not shown. */
+export function checkVariables({ environment }: Examined): Finding {
+	const misspelt = Object.keys(environment).flatMap((name) => {
+		if (known.has(name) || name.length < shortest) return [];
+		const meant = nearVariable(name);
+		return meant === undefined || environment[meant] !== undefined ? [] : [`${name} (did you mean ${meant}?)`];
+	});
+	if (misspelt.length === 0) return ok('variables', 'none looks misspelt');
+	return warning('variables', `not known, so without effect: ${misspelt.join(', ')}`);
+}
+
+function nearVariable(name: string): string | undefined {
+	const upper = name.toUpperCase().replaceAll('-', '_');
+	if (known.has(upper)) return upper;
+	const meant = nearest(upper, known);
+	// Two slips at most: PG_PORT is no misspelt OPS_PORT.
+	return meant !== undefined && Math.abs(meant.length - upper.length) <= 2 && sharedStart(meant, upper) >= 3 ? meant : undefined;
+}
+
+function sharedStart(one: string, other: string): number {
+	let length = 0;
+	while (length < one.length && one[length] === other[length]) length++;
+	return length;
+}
+
+export function checkEmbedded({ config }: Examined): Finding[] {
+	if (config.DATABASE_URL === undefined || !hasCluster(config.DATA_DIR)) return [];
+	return [
+		warning(
+			'embedded database',
+			`DATABASE_URL is set, and ${config.DATA_DIR} has an embedded database too: what it holds is not served; move it away if it is not needed`,
+		),
+	];
+}
+
+/** Tells if the data directory was used with another database. */
+export async function checkIdentity({ config: { DATA_DIR: dataDir } }: Examined, databaseUrl: string): Promise<Finding[]> {
+	return (await isTiedToAnother(dataDir, databaseUrl)) ? [warning('data directory', otherDatabaseText(dataDir))] : [];
+}
+
+/** Returns what a start tells its operator: what works, and is probably not meant. */
+export async function startWarnings(examined: Examined, databaseUrl: string): Promise<string[]> {
+	const findings = [checkVariables(examined), ...checkEmbedded(examined), ...(await checkIdentity(examined, databaseUrl))];
+	return findings.flatMap(({ state, check, text }) => (state === 'warning' ? [`${check}: ${text}`] : []));
+}

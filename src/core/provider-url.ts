@@ -1,0 +1,6 @@
+/** TLS protects keys and tokens on their way, except where they do not leave the host. */
+export function isProviderUrl(text: string): boolean {
+	const url = URL.parse(text);
+	if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
+	return url.protocol === 'https:' || (url.protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname));
+}

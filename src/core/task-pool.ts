@@ -1,0 +1,27 @@
+import type { Worker } from 'node:worker_threads';
+import { Piscina } from 'piscina';
+
+/**
+ * A Piscina that forgets no task. Piscina begins another thread when one ends, but not when that one ends before it has begun: tasks would then
+ * wait for ever. Here they are rejected, and the next task has a thread begun for it.
+ */
+export class TaskPool extends Piscina {
+	readonly #watched = new WeakSet<Worker>();
+
+	override run(...given: Parameters<Piscina['run']>): ReturnType<Piscina['run']> {
+		const result = super.run(...given);
+		this.#watch();
+		return result;
+	}
+
+	#watch(): void {
+		for (const thread of this.threads) {
+			if (this.#watched.has(thread)) continue;
+			this.#watched.add(thread);
+			thread.once('exit', () => {
+				if (this.threads.length === 0) void this.destroy();
+				else this.#watch();
+			});
+		}
+	}
+}

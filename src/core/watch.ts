@@ -1,0 +1,46 @@
+import type { Log } from './log.ts';
+import { type Stoppable, systemTimers, type Timers } from './timers.ts';
+
+export interface WatchOptions {
+	/** The pause between two looks. The first one begins at once. */
+	everyMs: number;
+	/** May reject: what was found before then stands. */
+	look(): Promise<void>;
+	/** The line of the log about a look that failed. Another metric shows that the database is away, so it is one for whoever searches. */
+	failure: string;
+	log: Log;
+	timers?: Timers;
+}
+
+export interface Watch {
+	/** Resolves behind the first look, also when it failed. */
+	readonly first: Promise<void>;
+	/** Looks no more; resolves when no look is under way. */
+	close(): Promise<void>;
+}
+
+/** Looks at something again and again, one look at a time, until it is closed. */
+export function watch({ everyMs, look, failure, log, timers = systemTimers }: WatchOptions): Watch {
+	let timer: Stoppable | undefined;
+	let isClosed = false;
+	const lookOnce = async () => {
+		try {
+			await look();
+		} catch (error) {
+			log.debug({ err: error }, failure);
+		}
+		if (!isClosed) timer = timers.after(everyMs, again, false);
+	};
+	const again = () => {
+		looking = lookOnce();
+	};
+	let looking = lookOnce();
+	return {
+		first: looking,
+		async close() {
+			isClosed = true;
+			timer?.stop();
+			await looking;
+		},
+	};
+}
