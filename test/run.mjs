@@ -147,7 +147,7 @@ function conclude(outcomesPath) {
 	if (ending) console.log(`the run was ended by ${ending}: what was under way counts as failed, as if nothing had kept its process`);
 	const lines = existsSync(outcomesPath) ? readFileSync(outcomesPath, 'utf8').split('\n') : [];
 	const outcomes = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
-	const summary = summaryOf(outcomes, expected);
+	const summary = summaryOf(outcomes, expected, files);
 	for (const line of summary.lines) console.log(line);
 	if (options.slowest) for (const line of slowestOf(outcomes, 40)) console.log(line);
 	return summary.ok && (!measures || holdsFloor(coverageOf(outcomes.filter(({ kind }) => kind === 'covered')), options.raise));

@@ -8,10 +8,13 @@ import { type OperationContext, wholeNetwork } from '#administration/context.ts'
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
+import { notificationMeans } from '#alerts/means.ts';
 import { silentLog } from '#core/log.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
-import { remoteEcho } from '../../src/echo.ts';
+import { readConfig } from '../../src/config.ts';
+import { remoteEcho, remoteSend } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import { defaultLimits } from '../../src/limits.ts';
 import { cheapPasswords } from './cheap-passwords.ts';
@@ -43,15 +46,19 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		nowMs: () => Date.parse(administeredAt),
 		accessChanged: () => Promise.resolve(),
 		allowAnySource,
+		targets: targetPolicy([], '127.0.0.1'),
 		passwords: cheapPasswords,
 		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
 		objects: configuredObjectStore({ DATA_DIR: folder }),
 		headerBytesMax: defaultLimits.dicomHeaderBytesMax,
 		limits: defaultLimits,
-		echo: remoteEcho({ limits: defaultLimits }),
+		notifications: notificationMeans(readConfig({ DATA_DIR: folder }), () => Date.parse(administeredAt)),
+		echo: remoteEcho({ limits: defaultLimits, HOST: '127.0.0.1', ALLOWED_TARGETS: [] }),
+		send: remoteSend({ limits: defaultLimits, HOST: '127.0.0.1', ALLOWED_TARGETS: [] }),
 		reader: door.currentReads,
 		replayRuns,
+		renderer: undefined,
 	};
 	const rows = <T>(text: string, values: unknown[] = []) => door.people.rows<T>({ text }, values);
 	return {
@@ -60,7 +67,7 @@ export async function testAdministration({ allowAnySource = false } = {}): Promi
 		rows,
 		accessVersion: async () => Number((await rows<{ version: string }>('select version from access_version'))[0]?.version),
 		addClient: (site, input = {}) =>
-			addClient(context, { site, name: 'sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], ...input }),
+			addClient(context, { site, name: 'sender', protocols: ['hl7-mllp'], allowed_ips: ['127.0.0.1'], confirm_overlap: true, ...input }),
 		[Symbol.asyncDispose]: async () => {
 			await replayRuns.close();
 			await orm.close(true);

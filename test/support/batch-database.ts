@@ -1,7 +1,7 @@
 import { after, before } from 'node:test';
-import pg from 'pg';
+import type pg from 'pg';
 import { BatchRunner } from './change-sets.ts';
-import { type TestDatabase, testDatabase } from './database.ts';
+import { type TestDatabase, testDatabase, testPool } from './database.ts';
 
 /** The database of a suite, what processes its batches, and a connection that looks at what these wrote. */
 export interface BatchDatabase {
@@ -17,7 +17,7 @@ export function batchDatabase(): BatchDatabase {
 	before(async () => {
 		database = await testDatabase();
 		runner = new BatchRunner(database.url);
-		pool = new pg.Pool({ connectionString: database.url, max: 1 });
+		pool = testPool(database.url);
 	});
 	after(async () => {
 		await runner?.[Symbol.asyncDispose]();

@@ -1,10 +1,24 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
 import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import { resetPassword } from '#administration/users.ts';
 import { needs } from './needs.ts';
 import type { TestService } from './service.ts';
 
 export const ownPassword = 'seven quiet herons';
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** Lists the faults over which a screen reader, or somebody who sees little, would stumble. */
+export async function seriousViolations(page: Page): Promise<string[]> {
+	await page.evaluate(axe);
+	const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+	return violations
+		.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);
+}
 
 /** A browser, and what went wrong in its pages: exceptions, refused content, failed loads. */
 export interface ConsoleBrowser extends AsyncDisposable {
@@ -43,7 +57,6 @@ export async function signInOnPage(service: TestService, page: Page, email = 'ow
 	await page.getByLabel('E-mail').fill(email);
 	await page.getByLabel('Password').fill(password);
 	await page.getByRole('button', { name: 'Sign in' }).click();
-	await page.getByLabel('One-time password').fill(password);
 	await page.getByLabel('New password', { exact: true }).fill(ownPassword);
 	await page.getByLabel('New password again').fill(ownPassword);
 	await page.getByRole('button', { name: 'Change password' }).click();
@@ -56,6 +69,12 @@ export async function goTo(page: Page, path: string, heading: string): Promise<v
 	await page.goto(path);
 	await page.getByRole('heading', { level: 1, name: heading }).waitFor();
 	await settled(page);
+}
+
+/** Path, query and fragment of the page. The port before them, which is another each time, has digits of its own. */
+export function addressOf(page: Page): string {
+	const { pathname, search, hash } = new URL(page.url());
+	return `${pathname}${search}${hash}`;
 }
 
 /** Waits until nothing is being read any more. */

@@ -11,6 +11,7 @@ import type { Identifier } from '#record/resource-patch.ts';
 import { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection } from '#storage/connection.ts';
 import { WorkerDatabase } from '#storage/database.ts';
+import type { Foresight } from '#storage/foresight.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import { defaultLimits } from '../../src/limits.ts';
@@ -47,11 +48,13 @@ export function delivery(siteId: string, controlId: string, changes: Change[], e
 export class BatchRunner implements AsyncDisposable {
 	readonly connection: Connection;
 	readonly #readSet = new ReadSet(tableShapes);
-	readonly #writeSet = new WriteSet(tableShapes);
+	readonly #writeSet = new WriteSet(tableShapes, defaultLimits.compactTextMin);
 	readonly #authorities = new AuthorityCache();
 	readonly #interpret: Interpret;
+	readonly #foresight: Foresight | undefined;
 
-	constructor(databaseUrl: string, interpret: Interpret = interpretChangeSet) {
+	constructor(databaseUrl: string, interpret: Interpret = interpretChangeSet, foresight?: Foresight) {
+		this.#foresight = foresight;
 		this.connection = new WorkerDatabase(databaseUrl, defaultLimits).lane();
 		this.#interpret = interpret;
 	}
@@ -62,6 +65,7 @@ export class BatchRunner implements AsyncDisposable {
 			readSet: this.#readSet,
 			writeSet: this.#writeSet,
 			authorities: this.#authorities,
+			...(this.#foresight && { foresight: this.#foresight }),
 			interpret: this.#interpret,
 			clock: { nowMs: () => Date.now() },
 			log: silentLog,

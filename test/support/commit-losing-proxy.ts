@@ -1,12 +1,20 @@
 import { connect, createServer, type Socket } from 'node:net';
 
-/** Stands between the service and PostgreSQL, and loses the answer to a COMMIT that PostgreSQL has carried out. */
-export async function commitLosingProxy(databaseUrl: string): Promise<{ url: string; lost: () => number } & Disposable> {
+/**
+ * Stands between the service and PostgreSQL, and loses the answer to a COMMIT that PostgreSQL has carried out. Then it takes no connection for
+ * `awayMs`, as a server that starts anew.
+ */
+export async function commitLosingProxy(databaseUrl: string, awayMs = 0): Promise<{ url: string; lost: () => number } & Disposable> {
 	const target = new URL(databaseUrl);
 	const socketPath = `${target.searchParams.get('host')}/.s.PGSQL.${target.port || 5432}`;
 	let lost = 0;
+	let backMs = 0;
 	const sockets = new Set<Socket>();
 	const server = createServer((client) => {
+		if (performance.now() < backMs) {
+			client.destroy();
+			return;
+		}
 		const database = connect(socketPath);
 		for (const socket of [client, database]) {
 			sockets.add(socket);
@@ -20,6 +28,7 @@ export async function commitLosingProxy(databaseUrl: string): Promise<{ url: str
 		database.on('data', (chunk) => {
 			if (lost === 0 && chunk.includes('COMMIT\0')) {
 				lost++;
+				backMs = performance.now() + awayMs;
 				client.destroy();
 			} else {
 				client.write(chunk);

@@ -3,6 +3,7 @@ import { addClient, listClients } from '#administration/clients.ts';
 import { wholeNetwork } from '#administration/context.ts';
 import { addIssuer } from '#administration/issuers.ts';
 import { createKey, revokeKey } from '#administration/keys.ts';
+import { addNotification } from '#administration/notifications.ts';
 import { addProfiles } from '#administration/profiles.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
@@ -45,6 +46,11 @@ export async function inventNetwork({ administration }: TestService): Promise<vo
 	await addProfiles(context, { site: 'north', file: sampleProfiles().toString('base64') });
 	await addRemoteAe(context, { site: 'north', title: 'ARCHIVE', host: 'archive.example.org', port: 104, tls: false });
 	await addRemoteAe(context, { site: 'harbour', title: 'READING1', host: '192.0.2.60', port: 11_112, tls: true });
+	for (const [site, to] of [
+		['north', 'it@north.example.org'],
+		['harbour', 'reading@harbour.example.org'],
+	] as const)
+		await addNotification(context, { site, by: 'email', to, network: false, alerts: [], severities: ['critical', 'warning'], sites: [] });
 	await enableSite(context, 'valley', false);
 }
 
@@ -95,11 +101,17 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		await settled(page);
 	};
 	return [
-		{ name: 'overview', path: '/', heading: 'Overview' },
+		{ name: 'feeds', path: '/', heading: 'Feeds' },
+		{ name: 'feed', path: '/?site=north', heading: 'Feeds', open: firstRow },
+		{ name: 'overview', path: '/overview', heading: 'Overview' },
+		{ name: 'notifications', path: '/notifications', heading: 'Notifications' },
+		{ name: 'notification-new', path: '/notifications', heading: 'Notifications', open: press('New notification') },
+		{ name: 'notification', path: '/notifications', heading: 'Notifications', open: firstRow },
 		{ name: 'sites', path: '/sites', heading: 'Sites' },
 		{ name: 'site', path: '/sites/north', heading: 'North Hospital' },
 		{ name: 'site-new', path: '/sites', heading: 'Sites', open: press('New site') },
 		{ name: 'site-disable', path: '/sites/north', heading: 'North Hospital', open: press('Disable…') },
+		{ name: 'first-steps', path: '/first-steps?site=north', heading: 'First steps' },
 		{ name: 'keys', path: '/keys', heading: 'API keys' },
 		{ name: 'key-new', path: '/keys', heading: 'API keys', open: press('New key') },
 		{ name: 'issuers', path: '/issuers', heading: 'Token issuers' },
@@ -112,6 +124,7 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 		{ name: 'client-new', path: '/clients', heading: 'Integration clients', open: press('New client') },
 		{ name: 'remote-aes', path: '/remote-aes', heading: 'Remote AEs' },
 		{ name: 'users', path: '/users', heading: 'Users' },
+		{ name: 'sign-in-groups', path: '/sign-in-groups', heading: 'Sign-in groups', open: press('New group') },
 		{ name: 'user', path: '/users/ben.ode%40example.org', heading: 'ben.ode@example.org' },
 		{ name: 'audit', path: '/audit', heading: 'Audit' },
 		{
@@ -125,12 +138,18 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 					.getByRole('button')
 					.click(),
 		},
-		{ name: 'shortcuts', path: '/', heading: 'Overview', open: (page) => page.keyboard.press('?') },
+		{ name: 'shortcuts', path: '/overview', heading: 'Overview', open: (page) => page.keyboard.press('?') },
 		{ name: 'messages', path: '/messages?site=north', heading: 'Messages' },
 		{ name: 'message', path: '/messages?site=north', heading: 'Messages', open: firstRow },
-		{ name: 'unmatched', path: '/unmatched', heading: 'Unmatched messages' },
+		{ name: 'message-content', path: '/messages/content?site=north', heading: 'Search in messages' },
+		{ name: 'unmatched', path: '/unmatched', heading: 'Unmatched traffic' },
 		{ name: 'failures', path: '/failures?site=north', heading: 'Failures' },
+		{ name: 'set-aside', path: '/set-aside?site=north', heading: 'Set aside' },
 		{ name: 'associations', path: '/associations?site=north', heading: 'Associations' },
+		{ name: 'steps', path: '/steps?site=north', heading: 'Procedure steps' },
+		{ name: 'alerts', path: '/alerts', heading: 'Alerts' },
+		{ name: 'commitments', path: '/commitments', heading: 'Storage commitment' },
+		{ name: 'exports', path: '/exports', heading: 'Exports and imports' },
 		{ name: 'conflicts', path: '/conflicts?site=north', heading: 'Conflicts' },
 		{ name: 'conflict', path: '/conflicts?site=north', heading: 'Conflicts', open: firstRow },
 		{ name: 'patients', path: '/patients?site=north', heading: 'Patients' },

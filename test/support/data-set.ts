@@ -51,6 +51,14 @@ export function sequence(tag: number, items: readonly Buffer[], { isDefined = tr
 	return element(tag, vr, value, writing, isDefined ? undefined : undefinedLength);
 }
 
+/** Encapsulated pixel data (PS3.5 §A.4): a table of offsets, which may be empty, and fragments of even length. */
+export function encapsulated(offsets: readonly number[], fragments: readonly Buffer[]): Buffer {
+	const table = Buffer.concat(offsets.map((offset) => numbers(4, offset, true)));
+	const items = [table, ...fragments].flatMap((bytes) => [marker(0xe0_00, bytes.length, explicitLittle), bytes]);
+	const value = Buffer.concat([...items, marker(0xe0_dd, 0, explicitLittle)]);
+	return element(0x7fe0_0010, 'OB', value, explicitLittle, undefinedLength);
+}
+
 export interface SampleInstance {
 	sopClassUid: string;
 	sopInstanceUid: string;

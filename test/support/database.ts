@@ -1,6 +1,7 @@
 import { chmodSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import pg from 'pg';
 import { newId } from '#core/id.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { administer, createTemplate, templateName, urlOf } from './template.ts';
@@ -14,6 +15,17 @@ export interface TestDatabase {
 export async function testDatabase(): Promise<TestDatabase> {
 	const server = process.env['TRIBUTARY_TEST_DATABASE'];
 	return server === undefined ? ownServer() : databaseOf(server, async () => {});
+}
+
+/**
+ * Connections for looking at a database of a test. The end of a pool does not wait for that of its connections, so the server may end them itself when
+ * the database is dropped, and says so to whoever listens. Without a listener that would end the process of the test.
+ */
+export function testPool(url: string, max = 1): pg.Pool {
+	const pool = new pg.Pool({ connectionString: url, max });
+	pool.on('error', () => undefined);
+	pool.on('connect', (client) => client.on('error', () => undefined));
+	return pool;
 }
 
 async function databaseOf(server: string, after: () => Promise<void>): Promise<TestDatabase> {

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 
 const times = Number(process.env['TRIBUTARY_FUZZ_TIMES'] ?? 1);
 const givenSeed = process.env['FUZZ_SEED'];
-/** In `npm test` the same cases every time; in `npm run fuzz` others each time. */
+/** In `npm test` the same cases every time; in `npm run test:fuzz -- --properties` others each time. */
 const seed = givenSeed === undefined ? (times === 1 ? 20_260_314 : randomInt(2 ** 31)) : Number(givenSeed);
 const usualRuns = 100;
 fc.configureGlobal({ seed, numRuns: runs(usualRuns) });
@@ -17,7 +17,7 @@ export function runs(cases: number): number {
 	return Math.ceil(cases * times);
 }
 
-/** Parameters for `fc.assert`: so many cases, more of them in `npm run fuzz`; the report of the test names the seed. */
+/** Parameters for `fc.assert`: so many cases, more of them in `npm run test:fuzz -- --properties`; the report of the test names the seed. */
 export function fuzzing(context: TestContext, cases: number): { numRuns: number; seed: number } {
 	const numRuns = runs(cases);
 	context.diagnostic(`${numRuns} cases from seed ${seed}`);

@@ -22,6 +22,7 @@ export const interpretContext: InterpretContext = {
 	hostTimeZone: 'UTC',
 	libraryOf: () => bundledLibrary(),
 	placeObject: () => assert.fail('the objects lie in the store'),
+	isDurable: () => assert.fail('the objects lie in the store'),
 };
 
 const siteId = newId(nowMs);
@@ -47,7 +48,17 @@ export class MemoryBatch {
 		const whole = 'parts' in read ? read : undefined;
 		const prepared = ('parts' in read ? read.parts : [read]).map((interpretation): Prepared => {
 			const digest = definitionOf(delivery.kind).recognisedBy === 'delivery' ? delivery.id : digestOf(delivery.bytes);
-			return { delivery, digest, interpretation, whole, poison: undefined, loggedAs: 'whole', reply: undefined, placing: undefined };
+			return {
+				delivery,
+				index: 0,
+				digest,
+				interpretation,
+				whole,
+				poison: undefined,
+				loggedAs: 'whole',
+				reply: undefined,
+				placing: undefined,
+			};
 		});
 		const settled = prepared.map((message) => {
 			const one = settle(message, {

@@ -31,6 +31,11 @@ export class MllpClient {
 		});
 	}
 
+	/** A sender on a connection that stands, one with TLS for example. */
+	static over(socket: Socket): MllpClient {
+		return new MllpClient(socket);
+	}
+
 	/** Sends a message and resolves with its acknowledgement; may be called again before that. */
 	send(message: string | Uint8Array): Promise<string> {
 		return new Promise((resolve, reject) => {
@@ -72,4 +77,13 @@ export function msa(ack: string): { code: string; controlId: string; text: strin
 			.find((segment) => segment.startsWith(`MSA${delimiter}`))
 			?.split(delimiter) ?? [];
 	return { code: fields[1] ?? '', controlId: fields[2] ?? '', text: fields[3] ?? '' };
+}
+
+/** Sends messages one by one over a connection of their own, and returns the codes of their acknowledgements. */
+export async function sendAll(service: { port(name: string): number }, ...messages: string[]): Promise<string[]> {
+	const client = await MllpClient.connect(service.port('mllp'));
+	const codes: string[] = [];
+	for (const message of messages) codes.push(msa(await client.send(message)).code);
+	client.close();
+	return codes;
 }

@@ -20,6 +20,7 @@ export const testScriptDirectory = process.env['TRIBUTARY_TESTSCRIPTS'];
 
 const dcmtkPrograms = ['storescu', 'storescp', 'echoscu', 'findscu', 'getscu', 'movescu', 'dump2dcm', 'dcm2json', 'dcmconv', 'dcmdump'];
 const orthancPlugins = ['/usr/share/orthanc/plugins/libOrthancDicomWeb.so'];
+const rsyslogModules = ['/usr/lib/x86_64-linux-gnu/rsyslog/lmnsd_gtls.so', '/usr/lib/aarch64-linux-gnu/rsyslog/lmnsd_gtls.so'];
 const chromiumPrograms = ['chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable'];
 
 export const needs = {
@@ -46,6 +47,44 @@ export const needs = {
 	chromium: {
 		found: chromiumPrograms.map(programOf).find((path) => path !== undefined),
 		reason: 'Chromium is not installed',
+	},
+	rsyslog: {
+		/** It speaks TLS by a module of its own. */
+		found: rsyslogModules.some((path) => existsSync(path)) ? programOf('rsyslogd') : undefined,
+		reason: 'rsyslog with its gtls module is not installed',
+	},
+	promtool: {
+		found: programOf('promtool'),
+		reason: 'promtool of Prometheus is not installed',
+	},
+	prometheus: {
+		found: programOf('prometheus'),
+		reason: 'Prometheus is not installed',
+	},
+	amtool: {
+		found: programOf('amtool'),
+		reason: 'amtool of Alertmanager is not installed',
+	},
+	pgbouncer: {
+		found: programOf('pgbouncer'),
+		reason: 'PgBouncer is not installed',
+	},
+	pgbouncer_21: {
+		found: process.env['TRIBUTARY_PGBOUNCER'],
+		reason: 'TRIBUTARY_PGBOUNCER names no PgBouncer 1.21 or newer',
+	},
+	systemd: {
+		found: programOf('systemd-analyze'),
+		reason: 'systemd-analyze is not installed',
+	},
+	kubectl: {
+		found: programOf('kubectl'),
+		reason: 'kubectl is not installed',
+	},
+	postgresql15: {
+		/** The folder of its programs, as Debian installs them. */
+		found: ['/usr/lib/postgresql/15/bin'].find((folder) => existsSync(join(folder, 'pg_basebackup'))),
+		reason: 'PostgreSQL 15 of Debian is not installed',
 	},
 	bundles: {
 		found: bundleDirectory !== undefined && existsSync(bundleDirectory) ? bundleDirectory : undefined,

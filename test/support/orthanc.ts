@@ -1,15 +1,17 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { eventually } from './eventually.ts';
+import { freePort } from './free-port.ts';
 import { needs } from './needs.ts';
 
 /** Orthanc (Debian: orthanc, orthanc-dicomweb) as a peer: it stores what it is sent, and is told by its REST API what to send and to ask. */
 export interface Orthanc extends AsyncDisposable {
 	dicomPort: number;
+	/** The address of its REST API. */
+	url: string;
 	/** A request of its REST API; fails when the answer is not 2xx. */
 	ask(method: 'GET' | 'POST' | 'DELETE', path: string, body?: object | Uint8Array | string): Promise<unknown>;
 	/** Its ids of the instances that it has. */
@@ -21,15 +23,6 @@ export interface OrthancPeer {
 	dicomPort: number;
 	webUrl: string;
 	key: string;
-}
-
-async function freePort(): Promise<number> {
-	const probe = createServer().listen(0, '127.0.0.1');
-	await once(probe, 'listening');
-	const { port } = probe.address() as AddressInfo;
-	probe.close();
-	await once(probe, 'close');
-	return port;
 }
 
 /** Starts it with the peer under the name `peer`. */
@@ -71,6 +64,7 @@ export async function startOrthanc({ aeTitle, dicomPort: peerPort, webUrl, key }
 	await eventually(async () => (await ask('GET', '/system').catch(() => undefined)) !== undefined, 'the start of Orthanc');
 	return {
 		dicomPort,
+		url: `http://127.0.0.1:${httpPort}`,
 		ask,
 		instances: async () => (await ask('GET', '/instances')) as string[],
 		[Symbol.asyncDispose]: async () => {

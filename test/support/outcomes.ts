@@ -1,9 +1,13 @@
-import { relative } from 'node:path';
+import { basename, relative } from 'node:path';
 import type { TestEvent } from 'node:test/reporters';
 
 /** What test/run.mjs is told of a run besides what people read. */
 export type Outcome =
 	| { kind: 'skipped'; file: string; test: string; reason: string }
+	/** A process of a lot that failed although all its tests may have passed; `reason` is its exit code or signal. */
+	| { kind: 'process'; lot: string; reason: string }
+	/** An error that no test waited for: it fails the process, and node:test says it in the midst of thousands of lines. */
+	| { kind: 'late'; message: string }
 	/** How long a file took, its start included. */
 	| { kind: 'file'; file: string; seconds: number }
 	/** How much of a file of the product was run. */
@@ -23,6 +27,10 @@ function outcomesOf({ type, data }: TestEvent): Outcome[] {
 	if (type === 'test:complete' && data.nesting === 0 && data.name.endsWith('.test.ts')) {
 		return [{ kind: 'file', file: data.name, seconds: data.details.duration_ms / 1000 }];
 	}
+	if (type === 'test:diagnostic' && data.message.includes('asynchronous activity')) return [{ kind: 'late', message: data.message }];
+	if (type === 'test:fail' && data.nesting === 0 && data.name.endsWith('.mjs')) {
+		return [{ kind: 'process', lot: basename(data.name), reason: reasonOf(data.details.error) }];
+	}
 	if (type !== 'test:coverage') return [];
 	return data.summary.files.map((file) => ({
 		kind: 'covered',
@@ -32,6 +40,11 @@ function outcomesOf({ type, data }: TestEvent): Outcome[] {
 		branches: file.totalBranchCount,
 		coveredBranches: file.coveredBranchCount,
 	}));
+}
+
+function reasonOf(error: object): string {
+	if ('signal' in error && typeof error.signal === 'string') return error.signal;
+	return 'exitCode' in error ? `exit code ${error.exitCode}` : 'no reason given';
 }
 
 function pathOf(file = ''): string {

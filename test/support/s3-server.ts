@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 
 /** What a request is answered with in place of what it asks for. */
-export type S3Fault = { status: number; code: string } | 'reset' | 'cut';
+export type S3Fault = { status: number; code: string } | 'reset' | 'cut' | 'hang';
 
 export interface S3Request {
 	method: string;
@@ -16,12 +16,15 @@ export interface S3Request {
 interface Stored {
 	bytes: Buffer;
 	changed: Date;
+	/** The headers that begin with x-amz-meta-. */
+	metadata?: Record<string, string>;
 }
 
 interface Upload {
 	key: string;
 	initiated: Date;
 	parts: Map<number, Buffer>;
+	metadata?: Record<string, string>;
 }
 
 /**
@@ -74,6 +77,11 @@ export class S3Server implements AsyncDisposable {
 			request.socket.resetAndDestroy();
 			return;
 		}
+		// It takes the request and never answers.
+		if (fault === 'hang') {
+			request.resume();
+			return;
+		}
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		const body = Buffer.concat(chunks);
@@ -118,7 +126,7 @@ export class S3Server implements AsyncDisposable {
 			return;
 		}
 		if (method === 'POST' && query.has('uploads')) {
-			this.#initiate(key, response);
+			this.#initiate(key, metadataOf(request), response);
 			return;
 		}
 		if (uploadId !== null) {
@@ -149,7 +157,7 @@ export class S3Server implements AsyncDisposable {
 			return;
 		}
 		const bytes = source ?? body;
-		this.objects.set(key, { bytes, changed: new Date() });
+		this.objects.set(key, { bytes, changed: new Date(), metadata: metadataOf(request) });
 		if (source === undefined) response.writeHead(200, { ETag: etagOf(bytes) }).end();
 		else xml(response, `<CopyObjectResult><ETag>${etagOf(bytes)}</ETag></CopyObjectResult>`);
 	}
@@ -164,9 +172,9 @@ export class S3Server implements AsyncDisposable {
 		return range ? held.bytes.subarray(Number(range[1]), Number(range[2]) + 1) : held.bytes;
 	}
 
-	#initiate(key: string, response: ServerResponse): void {
+	#initiate(key: string, metadata: Record<string, string>, response: ServerResponse): void {
 		const id = randomUUID();
-		this.uploads.set(id, { key, initiated: new Date(), parts: new Map() });
+		this.uploads.set(id, { key, initiated: new Date(), parts: new Map(), metadata });
 		xml(response, `<InitiateMultipartUploadResult><UploadId>${id}</UploadId></InitiateMultipartUploadResult>`);
 	}
 
@@ -192,7 +200,7 @@ export class S3Server implements AsyncDisposable {
 		} else this.#complete(id, upload, body.toString(), response);
 	}
 
-	#complete(id: string, { key, parts }: Upload, body: string, response: ServerResponse): void {
+	#complete(id: string, { key, parts, metadata }: Upload, body: string, response: ServerResponse): void {
 		const named = [...body.matchAll(/<Part>(.*?)<\/Part>/gs)].map(([, part = '']) => ({
 			number: Number(/<PartNumber>(\d+)</.exec(part)?.[1]),
 			etag: /<ETag>(.*?)<\/ETag>/.exec(part)?.[1]?.replaceAll('&quot;', '"'),
@@ -205,7 +213,7 @@ export class S3Server implements AsyncDisposable {
 			refuse(response, 400, 'InvalidPart');
 			return;
 		}
-		this.objects.set(key, { bytes: Buffer.concat(whole as Buffer[]), changed: new Date() });
+		this.objects.set(key, { bytes: Buffer.concat(whole as Buffer[]), changed: new Date(), ...(metadata && { metadata }) });
 		this.uploads.delete(id);
 		xml(response, `<CompleteMultipartUploadResult><Key>${key}</Key></CompleteMultipartUploadResult>`);
 	}
@@ -250,8 +258,20 @@ function etagOf(bytes: Buffer): string {
 	return `"${digestOf(bytes, 'hex')}"`;
 }
 
+function metadataOf({ headers }: IncomingMessage): Record<string, string> {
+	return Object.fromEntries(
+		Object.entries(headers).flatMap(([name, value]) => (name.startsWith('x-amz-meta-') ? [[name, String(value)]] : [])),
+	);
+}
+
 /** `isCut`: the connection ends in the middle of the bytes. */
-function send({ bytes, changed }: Stored, method: string, range: string | undefined, response: ServerResponse, isCut: boolean): void {
+function send(
+	{ bytes, changed, metadata }: Stored,
+	method: string,
+	range: string | undefined,
+	response: ServerResponse,
+	isCut: boolean,
+): void {
 	const [, start, end] = /^bytes=(\d+)-(\d+)$/.exec(range ?? '') ?? [];
 	if (Number(start) >= bytes.length) {
 		refuse(response, 416, 'InvalidRange');
@@ -262,6 +282,7 @@ function send({ bytes, changed }: Stored, method: string, range: string | undefi
 		'Content-Length': part.length,
 		'Last-Modified': changed.toUTCString(),
 		ETag: etagOf(bytes),
+		...metadata,
 	});
 	if (method === 'HEAD') response.end();
 	else if (isCut) response.write(part.subarray(0, part.length >> 1), () => response.socket?.destroy());

@@ -140,7 +140,7 @@ export class ServiceProcess {
 		const [, , , created] = await this.commands(
 			['site', 'add', slug, '--name', slug],
 			['user', 'add', 'ann@example.org', '--admin'],
-			['client', 'add', '--site', slug, '--name', 'lab', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1'],
+			['client', 'add', '--site', slug, '--name', 'lab', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1', '--confirm-overlap'],
 			['key', 'create', '--site', slug, '--owner', 'ann@example.org'],
 		);
 		return created.key;

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import pg from 'pg';
 import type { z } from 'zod';
 import { addClient, type addClientInput } from '#administration/clients.ts';
 import { type OperationContext, wholeNetwork } from '#administration/context.ts';
@@ -10,18 +9,20 @@ import { createKey } from '#administration/keys.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
 import { addSite, type SiteRecord } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
+import { notificationMeans } from '#alerts/means.ts';
 import { silentLog } from '#core/log.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { type Node, startNode } from '#processes/start-node.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { confirmedByNode } from '#storage/node-processes.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { readConfig } from '../../src/config.ts';
-import { remoteEcho } from '../../src/echo.ts';
+import { remoteEcho, remoteSend } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 import type { Service } from '../../src/service.ts';
 
 import { cheapPasswords } from './cheap-passwords.ts';
-import { type TestDatabase, testDatabase } from './database.ts';
+import { type TestDatabase, testDatabase, testPool } from './database.ts';
 import { doorTo } from './door.ts';
 import { assertEmitted } from './emitted.ts';
 
@@ -52,8 +53,9 @@ export type FhirBody = ReturnType<typeof JSON.parse>;
 /** A change of access is in force when it returns; so long that only what never comes about fails on a busy machine. */
 const confirmMsMax = 30_000;
 
-export async function testService(environment: Record<string, string> = {}): Promise<TestService> {
-	const database: TestDatabase = await testDatabase();
+/** @param given a migrated database, where the test brings its own */
+export async function testService(environment: Record<string, string> = {}, given?: TestDatabase): Promise<TestService> {
+	const database = given ?? (await testDatabase());
 	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-service-'));
 	const config = readConfig({
 		DATABASE_URL: database.url,
@@ -79,6 +81,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		nowMs: () => Date.now(),
 		accessChanged: async () => assert.deepEqual(await confirmedByNode(config.DATA_DIR, confirmMsMax), []),
 		allowAnySource: config.ALLOW_ANY_SOURCE,
+		targets: targetPolicy(config.ALLOWED_TARGETS, config.HOST),
 		passwords: cheapPasswords,
 		database: door.people,
 		deliver: (delivery) => processInPlace(database.url, delivery),
@@ -86,11 +89,14 @@ export async function testService(environment: Record<string, string> = {}): Pro
 		headerBytesMax: config.limits.dicomHeaderBytesMax,
 		limits: config.limits,
 		echo: remoteEcho(config),
+		notifications: notificationMeans(config, Date.now),
+		send: remoteSend(config),
 		reader: door.currentReads,
 		replayRuns,
+		renderer: undefined,
 	};
 	const owner = await addUser(administration, { email: 'owner@example.org', admin: true, sites: [] });
-	const pool = new pg.Pool({ connectionString: database.url, max: 2 });
+	const pool = testPool(database.url, 2);
 	pool.on('error', () => undefined);
 	const started = {
 		service: await startNode(config, silentLog, cheapPasswords),
@@ -104,6 +110,7 @@ export async function testService(environment: Record<string, string> = {}): Pro
 				name: `${slug} sender`,
 				protocols: ['hl7-mllp'],
 				allowed_ips: ['127.0.0.1'],
+				confirm_overlap: true,
 				...client,
 			});
 			const { key } = await createKey(administration, { site: slug, owner: owner.email, label: '' });

@@ -35,11 +35,12 @@ export class StatementNotes implements StatementRunner {
 	}
 }
 
-/** The columns of the statement's own select list: `p.site_id` is site_id, and an expression is named by its function. */
+/** The columns of the statement's own select list: `p.site_id` is site_id, a whole text its column, and an expression is named by its function. */
 function selected(text: string): string[] {
 	// A common table expression stands in parentheses before it.
 	const list = /(?:^|\n)select ([\s\S]*?)\nfrom /.exec(text)?.[1] ?? '';
 	return list
+		.replace(/case when substr\((\w+\.\w+), 1, 1\).*? end/g, '$1')
 		.split(/,\s*/)
 		.map((column) => /^\w+\.(\w+)$/.exec(column.trim())?.[1] ?? /^(\w+)\(/.exec(column.trim())?.[1] ?? column.trim());
 }

@@ -33,6 +33,22 @@ describe('the end of a run', () => {
 		]);
 	});
 
+	test('names what fails a process beside its tests: late errors, how it ended, and the files that it cut off', () => {
+		const late = 'Error: Test "x" generated asynchronous activity after the test ended.';
+		const broken = [
+			...outcomes,
+			{ kind: 'late', message: late },
+			{ kind: 'process', lot: 'lot-003.mjs', reason: 'SIGSEGV' },
+		] satisfies Outcome[];
+		const { lines, ok } = summaryOf(broken, [], ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts']);
+		assert.equal(ok, false);
+		assert.deepEqual(lines.slice(2), [
+			`FAILED after its test: ${late}`,
+			'FAILED as a process: lot-003.mjs, by SIGSEGV',
+			'FAILED without an end: test/c.test.ts',
+		]);
+	});
+
 	test('names the slowest files first', () => {
 		assert.deepEqual(slowestOf(outcomes, 2), ['  12.0 s  test/b.test.ts', '   1.2 s  test/a.test.ts']);
 		assert.equal(slowestOf(outcomes, 1).length, 1);

@@ -15,7 +15,8 @@ export function expectedOf(variable: string | undefined): NeedName[] {
 	return names as NeedName[];
 }
 
-export function summaryOf(outcomes: readonly Outcome[], expected: readonly NeedName[]): Summary {
+/** `files` are those that the run was given: one without an end was cut off with its process. */
+export function summaryOf(outcomes: readonly Outcome[], expected: readonly NeedName[], files: readonly string[] = []): Summary {
 	const byReason = Map.groupBy(
 		outcomes.filter((outcome) => outcome.kind === 'skipped'),
 		({ reason }) => reason,
@@ -28,7 +29,21 @@ export function summaryOf(outcomes: readonly Outcome[], expected: readonly NeedN
 		lines.push(`${name === undefined ? 'skipped' : 'FAILED, expected here but skipped'}: ${skipped.length} × ${reason}`);
 		if (name !== undefined) for (const { file, test } of skipped) lines.push(`    ${file}: ${test}`);
 	}
+	for (const line of brokenOf(outcomes, files)) {
+		ok = false;
+		lines.push(line);
+	}
 	return { lines, ok };
+}
+
+function brokenOf(outcomes: readonly Outcome[], files: readonly string[]): string[] {
+	const ended = new Set(outcomes.filter((outcome) => outcome.kind === 'file').map(({ file }) => file));
+	const processes = outcomes.filter((outcome) => outcome.kind === 'process');
+	return [
+		...outcomes.filter((outcome) => outcome.kind === 'late').map(({ message }) => `FAILED after its test: ${message}`),
+		...processes.map(({ lot, reason }) => `FAILED as a process: ${lot}, by ${reason}`),
+		...(processes.length === 0 ? [] : files.filter((file) => !ended.has(file)).map((file) => `FAILED without an end: ${file}`)),
+	];
 }
 
 /** The files that took longest, with their seconds. */

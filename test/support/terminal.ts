@@ -8,7 +8,7 @@ import type { AnswerOf, Delivery, ReplyTo } from '#record/delivery.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
 import { readConfig } from '../../src/config.ts';
-import { remoteEcho } from '../../src/echo.ts';
+import { remoteEcho, remoteSend } from '../../src/echo.ts';
 
 interface Outcome {
 	code: number;
@@ -18,6 +18,8 @@ interface Outcome {
 
 export interface Terminal {
 	dataDir: string;
+	/** The width of the terminal; undefined: the output goes to a file. */
+	columns: number | undefined;
 	delivered: Delivery[];
 	run(...argv: string[]): Promise<Outcome>;
 	/** Runs with --json, expects success, answers what was printed. */
@@ -44,18 +46,25 @@ export async function terminal(t: TestContext, environment: Record<string, strin
 	const run = async (...argv: string[]): Promise<Outcome> => {
 		let out = '';
 		let err = '';
-		const streams = { stdout: { write: (text: string) => (out += text) }, stderr: { write: (text: string) => (err += text) } };
+		const streams = {
+			stdout: { write: (text: string) => (out += text), columns: shell.columns },
+			stderr: { write: (text: string) => (err += text) },
+		};
 		const hooks = {
 			start: () => Promise.resolve(0),
 			processDelivery,
+			openIngest: () => Promise.reject(new Error('the test imports nothing')),
 			remoteEcho,
+			remoteSend,
 			readConfig: () => readConfig({ DATABASE_URL: database.url, DATA_DIR: dataDir, ...environment }),
+			environment: { DATA_DIR: dataDir, ...environment },
 			version: '9.9.9',
 		};
 		return { code: await runCli(argv, streams, hooks), out, err };
 	};
-	return {
+	const shell: Terminal = {
 		dataDir,
+		columns: undefined,
 		delivered,
 		run,
 		json: async (...argv) => {
@@ -65,6 +74,7 @@ export async function terminal(t: TestContext, environment: Record<string, strin
 		},
 		rows: (text, values = []) => door.people.rows({ text }, values),
 	};
+	return shell;
 }
 
 export async function withWest(t: TestContext, environment: Record<string, string> = {}): Promise<Terminal> {

@@ -1,9 +1,11 @@
 import pg from 'pg';
 import { insertSites } from '../many-sites.ts';
-import { type LedgerSite, type Port, type Sender, type SenderKind, senderOf } from './senders.ts';
-import { type Answer, type Entry, type StoredWork, type Verdict, verdictOf } from './verdict.ts';
+import type { LedgerSite, Sender, Way } from './sender.ts';
+import { type SenderKind, senders } from './senders.ts';
+import { storedWork } from './stored.ts';
+import { type Answer, type Entry, type Verdict, verdictOf } from './verdict.ts';
 
-const kinds: readonly SenderKind[] = ['mllp', 'hl7', 'fhir', 'dimse'];
+const usualKinds: readonly SenderKind[] = ['mllp', 'hl7', 'fhir', 'dimse'];
 
 /** Sites for ledger clients, each with a key, an address and an AE title; the service knows them within a second. */
 export async function ledgerSites(databaseUrl: string, count: number): Promise<LedgerSite[]> {
@@ -34,6 +36,26 @@ export interface Run {
 	pauseMs?: number;
 	/** From then on nothing is begun, and nothing is sent again. */
 	signal?: AbortSignal;
+	/** A sender begins a piece of work each so many milliseconds, if the one before is answered. */
+	everyMs?: number;
+	/** A sender takes another connection after so many pieces of work. */
+	renewedAfter?: number;
+	/** Told of every answer before its sender goes on. */
+	answered?: (entry: Entry) => void;
+}
+
+/** The work of a kind is named by UIDs where DICOM asks for that: a hundred images are a study. */
+const uidArcs: Partial<Record<SenderKind, number>> = { dimse: 77, stow: 78, mpps: 79, 'mpps-dimse': 80 };
+
+interface Own {
+	sender: Sender;
+	keyOf: (number: number) => string;
+	next: number;
+	entries: NumberedEntry[];
+}
+
+interface NumberedEntry extends Entry {
+	number: number;
 }
 
 /**
@@ -42,51 +64,76 @@ export interface Run {
  */
 export class LedgerClient {
 	readonly entries: Entry[] = [];
+	/** Answers so far, and tries that had none. */
+	readonly counts = { accepted: 0, refused: 0, unanswered: 0 };
 	readonly #sites: readonly LedgerSite[];
-	readonly #senders: readonly { sender: Sender; keyOf: (number: number) => string }[];
-	readonly #next: number[];
+	readonly #owns: readonly Own[];
 
-	constructor(sites: readonly LedgerSite[], port: Port, wanted: readonly SenderKind[] = kinds) {
+	constructor(sites: readonly LedgerSite[], way: Way, wanted: readonly SenderKind[] = usualKinds) {
 		this.#sites = sites;
-		this.#senders = sites.flatMap((site, index) =>
-			wanted.map((kind) => {
+		this.#owns = sites.flatMap((site, index) =>
+			wanted.map((kind): Own => {
 				const name = `${kind}-${index}`;
-				const keyOf =
-					kind === 'dimse'
-						? (number: number) => `1.2.826.0.1.3680043.9.77.${index}.${Math.floor(number / 100)}.${number}`
-						: (number: number) => `${name}-${number}`;
-				return { sender: senderOf(kind, name, site, port), keyOf };
+				const arc = uidArcs[kind];
+				const keyOf = (number: number) =>
+					arc === undefined ? `${name}-${number}` : `1.2.826.0.1.3680043.9.${arc}.${index}.${Math.floor(number / 100)}.${number}`;
+				return { sender: senders[kind]({ name, site, way }), keyOf, next: 1, entries: [] };
 			}),
 		);
-		this.#next = this.#senders.map(() => 1);
 	}
 
 	/** All senders at once, until each has sent its number or the signal comes. May be called again. */
 	async run(given: Run): Promise<void> {
-		await Promise.all(this.#senders.map((_, index) => this.#runOne(index, given)));
+		await Promise.all(this.#owns.map((own) => this.#runOne(own, given)));
 	}
 
-	async #runOne(index: number, { count = Number.POSITIVE_INFINITY, pauseMs = 200, signal }: Run): Promise<void> {
-		const own = this.#senders[index];
-		if (own === undefined) return;
-		const { sender, keyOf } = own;
+	async #runOne(
+		own: Own,
+		{ count = Number.POSITIVE_INFINITY, pauseMs = 200, signal, everyMs = 0, renewedAfter, answered }: Run,
+	): Promise<void> {
+		const { sender } = own;
+		const startedMs = performance.now() + Math.random() * everyMs;
 		try {
 			for (let done = 0; done < count && !signal?.aborted; done++) {
-				const number = this.#next[index] ?? 1;
-				this.#next[index] = number + 1;
-				const key = keyOf(number);
-				const entry: Entry = { sender: sender.name, key, answer: 'none' };
+				const earlyMs = startedMs + done * everyMs - performance.now();
+				if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
+				if (renewedAfter !== undefined && done > 0 && done % renewedAfter === 0) sender.close();
+				const number = own.next++;
+				const entry: NumberedEntry = { sender: sender.name, key: own.keyOf(number), answer: 'none', number };
+				own.entries.push(entry);
 				this.entries.push(entry);
-				for (;;) {
-					entry.answer = await answerOf(sender, key, number);
-					if (entry.answer !== 'none' || signal?.aborted) break;
+				for (let tries = 0; ; tries++) {
+					entry.answer = await answerOf(sender, entry, tries > 0);
+					if (entry.answer !== 'none') break;
+					this.counts.unanswered++;
+					if (signal?.aborted) break;
 					await new Promise((resolve) => setTimeout(resolve, pauseMs));
 					if (!sender.mayRepeat) break;
 				}
+				if (entry.answer !== 'none') this.counts[entry.answer]++;
+				answered?.(entry);
 			}
 		} finally {
 			sender.close();
 		}
+	}
+
+	/** Sends again what was acknowledged and may be repeated; answers how much that was, and how much of it was answered. */
+	async resend(signal?: AbortSignal): Promise<{ sent: number; answered: number }> {
+		const counts = { sent: 0, answered: 0 };
+		await Promise.all(
+			this.#owns.map(async ({ sender, entries }) => {
+				if (!sender.mayRepeat) return;
+				for (const entry of entries) {
+					if (signal?.aborted) break;
+					if (entry.answer !== 'accepted') continue;
+					counts.sent++;
+					if ((await answerOf(sender, entry, true)) !== 'none') counts.answered++;
+				}
+				sender.close();
+			}),
+		);
+		return counts;
 	}
 
 	/** Call it when the service has settled. */
@@ -101,32 +148,11 @@ export class LedgerClient {
 	}
 }
 
-async function answerOf(sender: Sender, key: string, number: number): Promise<Answer> {
+async function answerOf(sender: Sender, { key, number }: NumberedEntry, isRepeat: boolean): Promise<Answer> {
 	try {
-		return await sender.send(key, number);
+		return await sender.send(key, number, isRepeat);
 	} catch {
 		// The connection was refused, or ended without an answer.
 		return 'none';
 	}
-}
-
-/**
- * The work of ledger clients as it is found: results by their report and their line in the message log, patients, instances. A time stands for
- * the place of what has no sequence: a sender waits for each answer, so its work comes in different transactions.
- */
-async function storedWork(client: pg.Client, sites: readonly string[]): Promise<StoredWork[]> {
-	const { rows } = await client.query<{ key: string; position: string }>(
-		`select report.filler_number as key, log.sequence as position
-		   from diagnostic_report report
-		   left join message_log log on log.site_id = report.site_id and log.control_id = report.filler_number and log.outcome = 'accepted'
-		  where report.site_id = any($1::uuid[])
-		 union all
-		 select identifier.value, (extract(epoch from patient.last_updated) * 1000000)::bigint
-		   from patient join patient_identifier identifier on identifier.site_id = patient.site_id and identifier.patient_id = patient.id
-		  where patient.site_id = any($1::uuid[]) and identifier.system = 'urn:ledger'
-		 union all
-		 select sop_instance_uid, (extract(epoch from stored_at) * 1000000)::bigint from imaging_instance where site_id = any($1::uuid[])`,
-		[sites],
-	);
-	return rows.map(({ key, position }) => ({ key, position: BigInt(position ?? 0) }));
 }

@@ -1,0 +1,12 @@
+/** The answer of `/health/ready`. */
+export interface Readiness {
+	status: number;
+	checks: Record<string, string>;
+	reasons?: Record<string, string>;
+}
+
+export async function readinessOf(service: { port(name: string): number }): Promise<Readiness> {
+	const answer = await fetch(`http://127.0.0.1:${service.port('ops')}/health/ready`);
+	const { checks, reasons } = (await answer.json()) as Omit<Readiness, 'status'>;
+	return { status: answer.status, checks, ...(reasons && { reasons }) };
+}
