@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { listClients, setClient } from '#administration/clients.ts';
 import { listKeys, revokeKey } from '#administration/keys.ts';
@@ -6,6 +7,7 @@ import { enableSite } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { eventually, testService } from '#test/support/service.ts';
+import { StorageScu } from '#test/support/storage-scu.ts';
 
 describe('a change of access', () => {
 	test('reaches an open MLLP connection with its next message', async () => {
@@ -59,5 +61,54 @@ describe('a change of access', () => {
 		await eventually(async () => (await service.fhir('/fhir/Patient', south.key)).status === 401, 'the end of the site');
 		const unknown = await service.fhir('/fhir/Patient', 'trb_nobody');
 		assert.deepEqual(unknown.body, answer.body);
+	});
+});
+
+describe('callers that are refused', () => {
+	test('leave one audit event an address and reason, with the prefix of the key and their number, however often they come', async () => {
+		await using service = await testService({ PROCESSES: '1' });
+		const { key } = await service.addSite('north', { allowed_ips: ['127.0.0.1'] });
+		const guessed = `${key.slice(0, -4)}AAAA`;
+		const surfaces = [
+			['fhir', '/fhir/Patient'],
+			['fhir', '/fhir/metadata'],
+			['fhir', '/dicomweb/studies'],
+			['hl7', '/v2/ingest'],
+			['mpps', '/ingest'],
+		] as const;
+		for (let round = 0; round < 10; round++) {
+			for (const [surface, path] of surfaces) {
+				const url = `http://127.0.0.1:${service.port(surface)}${path}`;
+				const body = surface === 'fhir' ? {} : { method: 'POST', body: 'x'.repeat(100_000) };
+				assert.equal((await fetch(url, { ...body, headers: { 'X-API-Key': guessed } })).status, 401);
+				assert.equal((await fetch(url, { ...body, headers: { 'X-API-Key': 'a password' } })).status, 401);
+			}
+			await new Promise((resolve) =>
+				connect({ port: service.port('mllp'), host: '127.0.0.1', localAddress: '127.0.0.9' })
+					.on('error', () => undefined)
+					.on('close', resolve),
+			);
+			await assert.rejects(StorageScu.open(service.port('dimse'), { called: 'NOBODY' }), /PDU 3/);
+		}
+		type Row = { action: string; subject: string; source: string; detail: { times: number; named?: string } };
+		const rows = () =>
+			service.rows<Row>(`select action, subject, source, detail from audit_event where action like '%.refused' order by action, subject`);
+		await eventually(async () => (await rows()).length === 4, 'the events');
+		const events = await rows();
+		assert.deepEqual(
+			events.map(({ action, subject, source, detail: { named } }) => [action, subject, source, named]),
+			[
+				['dimse.refused', 'called', '127.0.0.1', 'NOBODY'],
+				['key.refused', 'malformed', '127.0.0.1', undefined],
+				['key.refused', 'not valid', '127.0.0.1', key.slice(0, 16)],
+				['mllp.refused', 'address', '127.0.0.9', undefined],
+			],
+		);
+		await service.restart();
+		const counts = new Map<string, number>();
+		for (const { action, subject, detail } of await rows())
+			counts.set(`${action} ${subject}`, (counts.get(`${action} ${subject}`) ?? 0) + detail.times);
+		assert.deepEqual([...counts.values()], [10, 50, 50, 10], 'the rest is told when the service ends');
+		assert.ok(!JSON.stringify(await rows()).includes('password'));
 	});
 });

@@ -15,7 +15,7 @@ import { owner, signedIn } from '#test/surfaces/admin/client.ts';
 import { associate, associateRequest, connect, statusOf } from '#test/surfaces/dimse/peer.ts';
 import { ask, oneStudy, questionContexts } from '#test/surfaces/dimse/questions.ts';
 import { readConfig } from '../../src/config.ts';
-import { remoteEcho } from '../../src/echo.ts';
+import { remoteEcho, remoteSend } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 
 type Input = Record<string, string | number | boolean | readonly string[]>;
@@ -52,7 +52,9 @@ async function commandLine(service: TestService, argv: readonly string[], enviro
 		{
 			start: () => Promise.resolve(0),
 			processDelivery: processInPlace,
+			openIngest: () => Promise.reject(new Error('nothing is imported')),
 			remoteEcho,
+			remoteSend,
 			readConfig: () => readConfig({ ...place, ...environment }),
 			version: '1',
 		},

@@ -77,7 +77,7 @@ describe('the shared DICOM files through the whole service', { skip: without('co
 			await scu.release();
 		}
 		const rows = await service.rows<Row>(
-			`select i.*, s.accession_number, p.resource as patient from imaging_instance i
+			`select i.*, s.accession_number, tributary_whole_text(p.resource) as patient from imaging_instance i
 			join imaging_study s using (site_id, study_uid) left join patient p on p.site_id = s.site_id and p.id = s.patient_id
 			where i.site_id = $1`,
 			[siteId],
@@ -124,7 +124,7 @@ describe('the shared DICOM files through the whole service', { skip: without('co
 			assert.equal((await scu.store(sample)).status, 0, sample.file.path);
 			await scu.release();
 			const [row] = await service.rows<{ resource: string }>(
-				'select p.resource from patient p join patient_identifier i on i.site_id = p.site_id and i.patient_id = p.id where p.site_id = $1 and i.value = $2',
+				'select tributary_whole_text(p.resource) as resource from patient p join patient_identifier i on i.site_id = p.site_id and i.patient_id = p.id where p.site_id = $1 and i.value = $2',
 				[siteId, id],
 			);
 			assert.ok(row, sample.file.path);

@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { closeSync, globSync, mkdtempSync, openSync, rmSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
+import { Failure } from '#core/failure.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
+import { readinessOf } from '#test/support/readiness.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { abortPdu, releaseRequest } from '#test/surfaces/dimse/peer.ts';
@@ -121,6 +123,17 @@ describe('C-STORE that does not come to its end', () => {
 		]);
 		assert.equal((await objectsOf(folder)).length, 2);
 		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.3']);
+		const ready = () => readinessOf(service);
+		await eventually(async () => (await ready()).status === 200, 'readiness');
+		const rest = openSync(join(folder, 'rest'), 'w');
+		assert.throws(() => {
+			for (;;) writeSync(rest, Buffer.alloc(4096));
+		}, /ENOSPC/);
+		closeSync(rest);
+		await eventually(async () => (await ready()).status === 503, 'the end of readiness');
+		assert.deepEqual((await ready()).reasons, { objects: 'the object store is full' });
+		rmSync(join(folder, 'rest'));
+		await eventually(async () => (await ready()).status === 200, 'readiness again');
 		rmSync(join(folder, 'filler'));
 		await new FileStore(folder).remove(await keyOf(service, '1.2.1'));
 		assert.equal((await scu.store(instances[1] ?? assert.fail())).status, 0);
@@ -132,6 +145,8 @@ describe('C-STORE that does not come to its end', () => {
 		await using service = await testService();
 		const { called, siteId } = await addImagingSite(service, 'west');
 		const objects = join(service.dataDir, 'objects');
+		// The probe of its health has made it.
+		rmSync(objects, { recursive: true, force: true });
 		writeFileSync(objects, 'in the way');
 		using scu = await StorageScu.open(service.port('dimse'), { called });
 		const instance = ctInstance({ sopInstanceUid: '1.2.1', pixels: Buffer.alloc(2_000_000) });
@@ -140,6 +155,102 @@ describe('C-STORE that does not come to its end', () => {
 		assert.equal(await scu.echo(), 0);
 		rmSync(objects);
 		assert.equal((await scu.store(instance)).status, 0);
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1']);
+		await scu.release();
+	});
+});
+
+/** Makes the end of each write of a large object wait for what the test says. */
+function heldWrites(context: TestContext): { end(how: (real: Promise<void>) => Promise<void>): void; begun(): number } {
+	let held = Promise.withResolvers<(real: Promise<void>) => Promise<void>>();
+	let begun = 0;
+	const begin = FileStore.prototype.begin;
+	context.mock.method(FileStore.prototype, 'begin', function (this: FileStore, head: Uint8Array) {
+		const writer = begin.call(this, head);
+		const place = writer.place?.bind(writer);
+		writer.place = (key, about) => {
+			const placed = place?.(key, about);
+			if (placed === undefined) return undefined;
+			begun += 1;
+			return { key: placed.key, durable: held.promise.then((how) => how(placed.durable)) };
+		};
+		return writer;
+	});
+	return {
+		end(how) {
+			held.resolve(how);
+			held = Promise.withResolvers();
+		},
+		begun: () => begun,
+	};
+}
+
+describe('C-STORE of an object whose sync takes long or fails', () => {
+	test('shows no row and gives no answer before it is durable, and holds up nobody else of the site', async (context) => {
+		await using service = await testService({ PROCESSES: '1' });
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const writes = heldWrites(context);
+		const open = () => StorageScu.open(service.port('dimse'), { called });
+		const instanceOf = (uid: string, bytes: number) =>
+			ctInstance({ sopInstanceUid: uid, studyUid: '1.2', seriesUid: '1.2.0', pixels: Buffer.alloc(bytes, 1) });
+		using slow = await open();
+		using other = await open();
+		const answers: unknown[] = [];
+		const answered = slow.store(instanceOf('1.2.1', 300_000)).then(({ status }) => answers.push(status));
+		await eventually(() => writes.begun() === 1, 'the object on its way');
+		for (const uid of ['1.2.2', '1.2.3'])
+			assert.equal((await other.store(instanceOf(uid, 5000))).status, 0, 'the turn is not held for long');
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.2', '1.2.3']);
+		assert.deepEqual(answers, []);
+		writes.end((durable) => durable);
+		await answered;
+		assert.deepEqual(answers, [0]);
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.2', '1.2.3']);
+		assert.deepEqual(await service.rows('select 1 from message_log where site_id = $1', [siteId]), []);
+	});
+
+	test('is answered with 0xA700 in time when it hangs, and at once while it does; when the store goes on, all is stored and nothing left', async (context) => {
+		await using service = await testService({ PROCESSES: '1', OBJECT_STORE_MS_MAX: '1000' });
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const writes = heldWrites(context);
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		const stored = (uid: string, bytes: number) => scu.store(ctInstance({ sopInstanceUid: uid, pixels: Buffer.alloc(bytes, 1) }));
+		const refused = { status: 0xa700, comment: 'the object store does not answer' };
+		assert.deepEqual(await stored('1.2.1', 300_000), refused);
+		for (const bytes of [5000, 300_000, 5_000_000]) assert.deepEqual(await stored('1.2.2', bytes), refused);
+		assert.equal(writes.begun(), 1, 'nothing piles up behind what hangs');
+		assert.deepEqual(await instancesOf(service, siteId), []);
+		writes.end((durable) => durable);
+		context.mock.restoreAll();
+		await eventually(async () => (await stored('1.2.1', 300_000)).status === 0, 'the store that goes on');
+		assert.equal((await stored('1.2.2', 5000)).status, 0);
+		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1', '1.2.2']);
+		await eventually(async () => (await objectsOf(join(service.dataDir, 'objects'))).length === 2, 'two objects and nothing else');
+	});
+
+	test('is answered with 0xA700 and leaves no row, whether the sync fails at once or later', async (context) => {
+		await using service = await testService({ PROCESSES: '1' });
+		const { called, siteId } = await addImagingSite(service, 'west');
+		const writes = heldWrites(context);
+		using scu = await StorageScu.open(service.port('dimse'), { called });
+		const fails = async (real: Promise<void>) => {
+			await real;
+			throw new Failure('unavailable', 'the object store does not take the object');
+		};
+		for (const [uid, pauseMs] of [
+			['1.2.1', 0],
+			['1.2.2', 200],
+		] as const) {
+			const stored = scu.store(ctInstance({ sopInstanceUid: uid, pixels: Buffer.alloc(300_000, 1) }));
+			await eventually(() => writes.begun() > 0, 'the object on its way');
+			await new Promise((resolve) => setTimeout(resolve, pauseMs));
+			assert.deepEqual(await instancesOf(service, siteId), []);
+			writes.end(fails);
+			assert.deepEqual(await stored, { status: 0xa700, comment: 'the object store does not take the object' });
+			assert.deepEqual(await instancesOf(service, siteId), []);
+		}
+		context.mock.restoreAll();
+		assert.equal((await scu.store(ctInstance({ sopInstanceUid: '1.2.1', pixels: Buffer.alloc(300_000, 1) }))).status, 0);
 		assert.deepEqual(await instancesOf(service, siteId), ['1.2.1']);
 		await scu.release();
 	});

@@ -5,6 +5,7 @@ import { describe, type TestContext, test } from 'node:test';
 import { type CommitmentRecord, listCommitments } from '#administration/commitments.ts';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { setSite } from '#administration/sites.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { type DicomJson, JsonModelReader } from '#dicom/json-model.ts';
 import { requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { ctStorage, element, sampleDataSet, sequence } from '#test/support/data-set.ts';
@@ -52,6 +53,7 @@ async function west(t: TestContext, environment: Record<string, string> = {}): P
 async function store(service: TestService, dataSets: [string, Buffer][]): Promise<number[]> {
 	const target = { title: 'WEST', host: '127.0.0.1', port: service.port('dimse'), tls: false };
 	const association = await requestAssociation(target, {
+		targets: targetPolicy([], '127.0.0.1'),
 		callingAe: 'MODALITY',
 		contexts: [{ abstractSyntax: ctStorage, transferSyntaxes: [explicitLittleEndian] }],
 		limits: defaultLimits,

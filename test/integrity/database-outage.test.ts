@@ -7,6 +7,7 @@ import { resetPassword } from '#administration/users.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { readinessOf } from '#test/support/readiness.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { administer } from '#test/support/template.ts';
@@ -121,7 +122,8 @@ describe('a database that is away', () => {
 			answered++;
 			return answer;
 		});
-		await eventually(async () => (await fetch(`http://127.0.0.1:${service.port('ops')}/health/ready`)).status === 503, 'not ready');
+		// The workers notice by themselves. A request that comes before waits as MLLP does.
+		await eventually(async () => (await readinessOf(service)).checks['workers'] === 'down', 'the workers without a database');
 		const refused = await ingest(service, key);
 		assert.equal(refused.status, 503);
 		assert.ok(Number(refused.headers.get('retry-after')) > 0);

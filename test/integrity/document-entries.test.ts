@@ -84,7 +84,7 @@ describe('what documents state, from the socket to FHIR', () => {
 		for (const [index, names] of [['1', '2'], ['1'], ['2', '3'], ['3']].entries()) await send('P9', 'H', index + 1, names);
 		const documents = await service.rows<{ site_id: string; id: string }>(
 			`select d.site_id, d.id from document_reference d join patient p on p.site_id = d.site_id and p.id = d.patient_id
-			where p.resource like '%"P9"%'`,
+			where tributary_whole_text(p.resource) like '%"P9"%'`,
 		);
 		assert.equal(documents.length, 4);
 		const keys = [documents.map(({ site_id }) => site_id), documents.map(({ id }) => id)];

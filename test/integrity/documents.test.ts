@@ -30,9 +30,9 @@ describe('what documents state, in the database', () => {
 
 		/** Of each patient, its conditions: `+a` stands, `-b` is withdrawn. */
 		async conditions(): Promise<Record<string, string>> {
-			const rows = await this.rows(`select i.value, c.resource from condition c
+			const rows = await this.rows(`select i.value, tributary_whole_text(c.resource) as resource from condition c
 				join patient_identifier i on i.site_id = c.site_id and i.patient_id = c.patient_id and not i.old
-				where c.site_id = $1 order by i.value, c.resource::jsonb -> 'code' ->> 'text'`);
+				where c.site_id = $1 order by i.value, tributary_json(c.resource) -> 'code' ->> 'text'`);
 			const found: Record<string, string> = {};
 			for (const { value = '', resource = '' } of rows) {
 				const { code, verificationStatus } = JSON.parse(resource) as JsonObject;
@@ -78,7 +78,7 @@ describe('what documents state, in the database', () => {
 		const site = new Site();
 		for (let set = 0; set < 12; set++) await site.document('A', `S${set}`, 1 + (set % 9), 'a');
 		assert.equal((await site.rows('select id from condition where site_id = $1')).length, 1);
-		const [{ resource = '' } = {}] = await site.rows('select resource from condition where site_id = $1');
+		const [{ resource = '' } = {}] = await site.rows('select tributary_whole_text(resource) as resource from condition where site_id = $1');
 		assert.equal(JSON.parse(resource).recordedDate, '2029', 'the latest has the last word');
 		for (let set = 0; set < 12; set++) {
 			assert.deepEqual(await site.conditions(), { A: '+a' });

@@ -183,7 +183,7 @@ describe('identity', { timeout: 120_000 }, () => {
 				const message = { id: newId(), surface: 'mllp', source: '192.0.2.1', settings: noSettings };
 				const at = new Date().toISOString();
 				change({ set, newId, message, source: 'x', lastUpdated: at, ...effects });
-				await new WriteSet(tableShapes).write(connection, new Map([[siteId, set]]), 'x', at);
+				await new WriteSet(tableShapes, 0).write(connection, new Map([[siteId, set]]), 'x', at);
 			};
 			const [patientId, otherPatientId] = patients;
 			const raise = (kind: DoubtKind, key = 'a') =>

@@ -10,7 +10,7 @@ import { type SampleInstance, sampleDataSet } from '#test/support/data-set.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { associate, data, statusOf, store, value } from '#test/surfaces/dimse/peer.ts';
 import { readConfig } from '../../src/config.ts';
-import { remoteEcho } from '../../src/echo.ts';
+import { remoteEcho, remoteSend } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 
 let service: TestService;
@@ -33,7 +33,9 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 		{
 			start: () => assert.fail('nothing is started'),
 			processDelivery: processInPlace,
+			openIngest: () => Promise.reject(new Error('nothing is imported')),
 			remoteEcho,
+			remoteSend,
 			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir }),
 			version: '9.9.9',
 		},
@@ -81,7 +83,7 @@ async function site(context: TestContext, slug: string, policy?: 'keep' | 'repla
 		sendBytes,
 		stored: () => rows('select study_uid, series_uid, digest, object_key, bytes::integer from imaging_instance where site_id = $1'),
 		studies: () =>
-			rows(`select study_uid, series_count, instance_count, bytes::integer, modalities, (select p.resource::jsonb #>> '{identifier,0,value}'
+			rows(`select study_uid, series_count, instance_count, bytes::integer, modalities, (select tributary_json(p.resource) #>> '{identifier,0,value}'
 				from patient p where p.site_id = t.site_id and p.id = t.patient_id) as patient
 				from imaging_study t where site_id = $1 order by study_uid`),
 		series: () =>

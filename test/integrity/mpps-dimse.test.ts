@@ -1,84 +1,10 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createConnection } from 'node:net';
 import { describe, test } from 'node:test';
-import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { element, sequence } from '#test/support/data-set.ts';
 import { type Change, changed, fc, fuzzing } from '#test/support/fuzzing.ts';
+import { Modality, type ModalityAnswer } from '#test/support/modality.ts';
 import { testService } from '#test/support/service.ts';
 import { addImagingSite } from '#test/support/storage-scu.ts';
-import { associateRequest, commandSet, data, echo, Peer, responseOf, statusOf, textOf, value } from '#test/surfaces/dimse/peer.ts';
-
-const procedureStep = '1.2.840.10008.3.1.2.3.3';
-const verification = '1.2.840.10008.1.1';
-
-interface Answer {
-	status: number | undefined;
-	errorId: number | undefined;
-	comment: string | undefined;
-	sopInstanceUid: string | undefined;
-}
-
-/** A modality that reports its procedure steps over a raw socket. */
-class Modality implements Disposable {
-	readonly #peer: Peer;
-	#messageId = 0;
-
-	private constructor(peer: Peer) {
-		this.#peer = peer;
-	}
-
-	static async open(port: number, called: string): Promise<Modality> {
-		const socket = createConnection({ port, host: '127.0.0.1', noDelay: true });
-		await once(socket, 'connect');
-		const peer = new Peer(socket);
-		const contexts = { 1: [procedureStep, explicitLittleEndian], 3: [verification, explicitLittleEndian] } satisfies Record<
-			number,
-			[string, string]
-		>;
-		const [answer] = await peer.ask(associateRequest({ called, contexts }));
-		assert.equal(answer?.type, 2);
-		return new Modality(peer);
-	}
-
-	async #ask(elements: Record<number, number | string>, attributes: Buffer): Promise<Answer> {
-		this.#messageId = (this.#messageId % 0xff_ff) + 1;
-		const command = commandSet({ ...elements, 272: this.#messageId, 2048: 0 });
-		const half = attributes.length >> 1;
-		const [answer] = await this.#peer.ask(
-			Buffer.concat([
-				data(value(1, 'command', command), value(1, 'data', attributes.subarray(0, half), false)),
-				data(value(1, 'data', attributes.subarray(half))),
-			]),
-		);
-		assert.ok(answer);
-		assert.equal(answer.type, 4);
-		assert.equal(responseOf(answer).get(0x0120)?.readUInt16LE(0), this.#messageId);
-		return {
-			status: statusOf(answer),
-			errorId: responseOf(answer).get(0x0903)?.readUInt16LE(0),
-			comment: textOf(answer, 0x0902),
-			sopInstanceUid: textOf(answer, 0x1000),
-		};
-	}
-
-	create(sopInstanceUid: string | undefined, attributes: Buffer): Promise<Answer> {
-		return this.#ask({ 2: procedureStep, 256: 0x0140, ...(sopInstanceUid === undefined ? {} : { 4096: sopInstanceUid }) }, attributes);
-	}
-
-	set(sopInstanceUid: string, attributes: Buffer): Promise<Answer> {
-		return this.#ask({ 3: procedureStep, 256: 0x0120, 4097: sopInstanceUid }, attributes);
-	}
-
-	async echo(): Promise<number | undefined> {
-		const [answer] = await this.#peer.ask(data(value(3, 'command', echo(1))));
-		return answer && statusOf(answer);
-	}
-
-	[Symbol.dispose](): void {
-		this.#peer.socket.destroy();
-	}
-}
 
 const status = (text: string) => element(0x0040_0252, 'CS', text);
 const scheduled = (studyUid: string) => sequence(0x0040_0270, [element(0x0020_000d, 'UI', studyUid)]);
@@ -102,7 +28,7 @@ describe('MPPS over DIMSE, through the socket', () => {
 		await using service = await testService();
 		const { called, siteId } = await addImagingSite(service, 'west');
 		using modality = await Modality.open(service.port('dimse'), called);
-		const told = async (answer: Promise<Answer>) => {
+		const told = async (answer: Promise<ModalityAnswer>) => {
 			const { status: code, errorId } = await answer;
 			return [code, errorId];
 		};

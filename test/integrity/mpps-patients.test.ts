@@ -53,7 +53,7 @@ const report = (sopInstanceUid: string, studyUid: string, status: string, attrib
 /** The family name of the patient of a study, if it has one. */
 async function patientOf(studyUid: string): Promise<string | undefined> {
 	const found = await service.rows<{ family: string | null }>(
-		`select p.resource::jsonb #>> '{name,0,family}' as family from imaging_study t
+		`select tributary_json(p.resource) #>> '{name,0,family}' as family from imaging_study t
 			left join patient p on p.site_id = t.site_id and p.id = t.patient_id where t.study_uid = $1`,
 		[studyUid],
 	);

@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import pg from 'pg';
 import { systemClock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { JsonObject } from '#core/json.ts';
@@ -9,7 +8,7 @@ import type { MppsDelivery } from '#record/delivery.ts';
 import { createProcedureSteps } from '#surfaces/mpps/procedure-steps.ts';
 import { BatchRunner } from '#test/support/change-sets.ts';
 import { commitLosingProxy } from '#test/support/commit-losing-proxy.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { testDatabase, testPool } from '#test/support/database.ts';
 import { interpretContext } from '#test/support/interpretation.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
@@ -156,7 +155,7 @@ describe('procedure steps', { timeout: 120_000 }, () => {
 			replies.map(({ answer }) => 'status' in answer && answer.status),
 			[0, 0, 0x0110],
 		);
-		const pool = new pg.Pool({ connectionString: database.url, max: 1 });
+		const pool = testPool(database.url);
 		assert.deepEqual((await pool.query('select status, reports from mpps_session')).rows, [{ status: 'COMPLETED', reports: 2 }]);
 		await pool.end();
 	});

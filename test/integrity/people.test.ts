@@ -9,7 +9,7 @@ import { madeUpOf } from './people/steps.ts';
 import { compareViews } from './people/views.ts';
 
 /**
- * `npm test` has 10 seeds of 10 people each, in the time that 6 people took when they came one after the other. `npm run fuzz` has 200 seeds of
+ * `npm test` has 10 seeds of 10 people each, in the time that 6 people took when they came one after the other. `npm run test:fuzz -- --properties` has 200 seeds of
  * 200 people each: by the processor time of smaller runs some 40 minutes on two cores that do nothing else.
  */
 const seeds = 10;

@@ -87,11 +87,20 @@ describe('an upgrade, one node after the other', () => {
 			const databaseUrl = readRuntimeFile(old.dataDir)?.databaseUrl ?? '';
 			await migrate(databaseUrl);
 			// A command line refuses a schema newer than itself; a service that runs goes on.
-			await using young = new ServiceProcess({ DATABASE_URL: databaseUrl });
+			// docs/operations.md: what the previous release cannot read is not written while it runs.
+			await using young = new ServiceProcess({ DATABASE_URL: databaseUrl, COMPACT_TEXT_MIN: '0', SEGMENTED_OBJECT_BYTES_MAX: '0' });
 			await use(old, key, '1002', young);
 			await young.start();
 			await use(young, key, '1003');
 			await use(old, key, '1004', young);
+			const written = await fetch(`http://127.0.0.1:${old.port('fhir')}/fhir/Observation?patient.identifier=1003`, {
+				headers: { 'X-API-Key': key },
+			});
+			const { entry } = (await written.json()) as { entry?: { resource: { status?: string } }[] };
+			assert.deepEqual(
+				entry?.map(({ resource }) => resource.status),
+				['final'],
+			);
 		} finally {
 			rmSync(folder, { recursive: true, force: true });
 		}

@@ -344,16 +344,18 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 			subject: string;
 			actor: string;
 			detail: Record<string, unknown>;
+			studies: string[] | null;
 		}
 		let events: Event[] = [];
 		await eventually(async () => {
 			events = await service.rows<Event>(
-				"select action, subject, actor, detail from audit_event where action like 'dicom.c-%' order by id",
+				"select action, subject, actor, detail, studies from audit_event where action like 'dicom.c-%' order by id",
 			);
 			return events.some(({ action }) => action === 'dicom.c-get');
 		}, 'the audit events');
 		const found = events.find(({ action, subject }) => action === 'dicom.c-find' && subject === 'study-root STUDY') ?? assert.fail();
 		assert.deepEqual(found.detail, { calling_ae: 'FINDER', status: '0x0000', matches: 5 });
+		assert.equal(found.studies?.length, 5, 'the studies that were found');
 		assert.match(found.actor, /^client:/);
 		const got = events.find(({ action }) => action === 'dicom.c-get') ?? assert.fail();
 		assert.deepEqual(got.detail, { calling_ae: 'FINDER', status: '0x0000', completed: 3, failed: 0 });

@@ -330,7 +330,7 @@ describe('local times of stored messages, read anew', () => {
 		assert.deepEqual({ ...run.times, preview: true }, preview.times);
 		assert.equal(run.times?.messages, 80);
 		const versions = await service.rows(
-			'select distinct e.version, e.resource::json -> $1 ->> $2 as start from encounter e join site s on s.id = e.site_id where s.slug = $3',
+			'select distinct e.version, tributary_json(e.resource) -> $1 ->> $2 as start from encounter e join site s on s.id = e.site_id where s.slug = $3',
 			['period', 'start', 'upper'],
 		);
 		assert.deepEqual(versions, [{ version: 2, start: '2026-07-01T11:30:00+02:00' }]);

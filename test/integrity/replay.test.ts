@@ -83,7 +83,7 @@ describe('a logged message', () => {
 		const [site] = await service.rows<{ id: string }>('select id from site');
 		const context = service.administration;
 		const of = { siteId: site?.id ?? '', clientId: nilId, surface: 'dimse' as const, source: '192.0.2.1', receivedAtMs: Date.now() };
-		const given = { ...of, settings: {}, withheld: true as const, bytes: Buffer.from('{"attributes":{"patient":{}}}') };
+		const given = { ...of, settings: {}, withheld: 'crash' as const, bytes: Buffer.from('{"attributes":{"patient":{}}}') };
 		const bytes = packInstance({ attributes: { patient: {} } } as StoredInstance, undefined);
 		await context.deliver({ ...given, kind: 'instance', id: newId(), bytes });
 		await context.deliver({ ...given, kind: 'conflict', id: newId() });

@@ -9,6 +9,7 @@ import {
 	completeReport,
 	listReports,
 	listReportsInput,
+	searchReportsInput,
 } from '#administration/reports.ts';
 import { setSite } from '#administration/sites.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
@@ -257,6 +258,8 @@ describe('a study', () => {
 		assert.equal(report.imagingStudy[0].reference, `ImagingStudy/${await studyId('1.2.40')}`);
 		const [listed, ...others] = await listReports(administration, listReportsInput.parse({ study: '1.2.40' }));
 		assert.deepEqual([listed?.id, listed?.study_uid, listed?.accession_number, others], [report.id, '1.2.40', 'ACC40', []]);
+		const searched = await listReports(administration, searchReportsInput.parse({ study: '1.2.40', text: 'ACC40' }));
+		assert.deepEqual(searched, [listed], 'a search has the filters of the list');
 		assert.equal((await search(`imaging-study=ImagingStudy/${await studyId('1.2.40')}`)).length, 1);
 		await taken(pid('S2'), obr({ filler: 'S41', accession: 'ACC40', status: 'F' }));
 		const foreign = await only('identifier=S41');

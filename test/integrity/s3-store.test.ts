@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { checkObjects } from '#administration/objects.ts';
 import { setSite } from '#administration/sites.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
+import { readinessOf } from '#test/support/readiness.ts';
 import { S3Server } from '#test/support/s3-server.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { associate, data, type Peer, statusOf, store, value } from '#test/surfaces/dimse/peer.ts';
@@ -18,6 +21,7 @@ before(async () => {
 		AWS_ENDPOINT_URL_S3: await server.listen(),
 		AWS_ACCESS_KEY_ID: server.accessKeyId,
 		AWS_SECRET_ACCESS_KEY: 'secret',
+		OBJECT_STORE_MS_MAX: '3000',
 	};
 	// The bucket cannot be asked at the start; the service starts all the same.
 	server.fault = () => ({ status: 403, code: 'AccessDenied' });
@@ -73,7 +77,23 @@ test('C-STORE into a bucket: answered when it is there, kept aside there, 0xA700
 		server.fault = ({ method }) => (method === 'PUT' ? fault : undefined);
 		assert.equal((await send('1.2', 'a')).status, 0xa700);
 	}
+	// A bucket that takes the upload and never answers: the one that waits is refused in time, the next ones at once.
+	const ready = () => readinessOf(service);
+	await eventually(async () => (await ready()).status === 200, 'readiness');
+	server.fault = () => 'hang';
+	assert.equal((await send('1.2', 'a')).status, 0xa700);
+	await eventually(async () => (await ready()).status === 503, 'the end of readiness');
+	const { checks, reasons } = await ready();
+	assert.deepEqual([checks['objects'], checks['database'], reasons], ['down', 'up', { objects: 'the object store does not answer' }]);
+	const asked = server.requests.filter(({ method }) => method === 'PUT').length;
+	assert.equal((await send('1.2', 'a')).status, 0xa700);
+	assert.equal(server.requests.filter(({ method }) => method === 'PUT').length, asked, 'nothing more is begun');
 	server.fault = () => undefined;
+	await eventually(async () => (await ready()).status === 200, 'readiness again');
+	assert.deepEqual(
+		readdirSync(join(service.dataDir, 'objects-spool'), { recursive: true }).filter((name) => String(name).endsWith('.part')),
+		[],
+	);
 	assert.equal((await indexed()).length, 1);
 	assert.equal((await send('1.2', 'a')).status, 0);
 	assert.equal((await indexed()).length, 2);

@@ -41,7 +41,7 @@ describe('a message on the wire', { timeout: 60_000 }, () => {
 
 	const textsOf = async (number: string) => {
 		const rows = await service.rows<{ value: string }>(
-			"select resource::jsonb->>'valueString' as value from observation where resource like $1",
+			"select tributary_json(resource)->>'valueString' as value from observation where tributary_whole_text(resource) like $1",
 			[`%"${number}"%`],
 		);
 		return rows.map(({ value }) => value);

@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import pg from 'pg';
 import { adt } from '#test/support/adt.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { readinessOf } from '#test/support/readiness.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
 /** Holds a table as a migration or REINDEX does. */
@@ -80,6 +81,29 @@ describe('a database that stalls', { timeout: 60_000 }, () => {
 		await resend(service, adt('1', 'A', 1));
 		assert.deepEqual(await refused(service), []);
 		assert.deepEqual(await service.rows('select version from patient'), [{ version: 2 }]);
+	});
+});
+
+describe('a database that stands still', { timeout: 60_000 }, () => {
+	test('is noticed by /health/ready, which names it, and so is its return', async (context) => {
+		await using service = await testService();
+		const ready = () => readinessOf(service);
+		await eventually(async () => (await ready()).status === 200, 'readiness');
+		const backends = await service.rows<{ pid: number }>(
+			'select pid from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
+		);
+		try {
+			for (const { pid } of backends) process.kill(pid, 'SIGSTOP');
+		} catch {
+			return context.skip('this user may not stop processes of the database');
+		}
+		try {
+			await eventually(async () => (await ready()).status === 503, 'the end of readiness');
+			assert.deepEqual((await ready()).checks, { database: 'down', reads: 'up', workers: 'up', objects: 'up', listeners: 'up' });
+		} finally {
+			for (const { pid } of backends) process.kill(pid, 'SIGCONT');
+		}
+		await eventually(async () => (await ready()).status === 200, 'readiness again');
 	});
 });
 

@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { checkPooling } from '#storage/check-pooling.ts';
+import { adt } from '#test/support/adt.ts';
+import { BulkClient } from '#test/support/bulk.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { doorTo } from '#test/support/door.ts';
+import { fhirClient } from '#test/support/fhir-client.ts';
+import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { type NeedName, needs, without } from '#test/support/needs.ts';
+import { keepsStatements, type Pooler, pgbouncer } from '#test/support/pgbouncer.ts';
+import { type FhirBody, testService } from '#test/support/service.ts';
+
+/** Works through the surfaces from several connections at once, so that their transactions come to each other's sessions. */
+async function serves(pooler: Pooler, pooling: string): Promise<void> {
+	const database = { url: pooler.url(pooling), [Symbol.asyncDispose]: async () => {} };
+	await using service = await testService({ WORKERS: '2' }, database);
+	const { key } = await service.addSite('north');
+	const call = fhirClient(service, key);
+	const senders = await Promise.all(Array.from({ length: 4 }, () => MllpClient.connect(service.port('mllp'))));
+	await Promise.all(
+		senders.map(async (sender, number) => {
+			for (let sent = 0; sent < 10; sent++) {
+				const id = `S${number}N${sent}`;
+				assert.equal(msa(await sender.send(adt(id, id, 1))).code, 'AA');
+				const { status, body } = await call('GET', `/Patient?identifier=${id}&_sort=birthdate`);
+				assert.equal(status, 200);
+				assert.equal((body as FhirBody).entry.length, 1);
+			}
+			sender.close();
+		}),
+	);
+	const { status, body } = await call('POST', '/Observation', { resourceType: 'Observation', status: 'final', code: { text: 'x' } });
+	assert.equal(status, 201);
+	assert.equal((await call('GET', `/Observation/${(body as FhirBody).id}`)).status, 200);
+	const bulk = new BulkClient(service, key);
+	assert.equal((await bulk.exported()).get('Patient')?.length, 40);
+	const { output } = await bulk.manifest(
+		await bulk.startImport([{ resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'y' } }]),
+	);
+	assert.equal(output[0].extension.created, 1);
+	// A key that is made now is known, which takes the connection of the access directory.
+	const south = await service.addSite('south', { allowed_ips: ['10.9.9.1'] });
+	assert.equal((await fhirClient(service, south.key)('GET', '/Patient')).status, 200);
+}
+
+/** The settings of lanes and reads hold in each of their transactions, and in no other. */
+async function keepsSettings(pooler: Pooler, pooling: string): Promise<void> {
+	const door = doorTo(pooler.url(pooling), { readMsMax: 12_000, writeMsMax: 13_000 });
+	const told = {
+		name: 'told',
+		text: `select current_setting('enable_seqscan'), current_setting('plan_cache_mode'), current_setting('jit'), current_setting('statement_timeout'),
+			current_setting('transaction_read_only')`,
+	};
+	const lane = door.lane();
+	await lane.open();
+	const written = ['off', 'force_generic_plan', 'off', '13s', 'off'];
+	assert.deepEqual(await lane.run(told, []), [written]);
+	assert.equal(await lane.control('begin'), 'BEGIN');
+	assert.deepEqual(await lane.run(told, []), [written]);
+	assert.equal(await lane.control('commit'), 'COMMIT');
+	assert.deepEqual(await door.reads.run(told, []), [['on', 'auto', 'off', '12s', 'on']]);
+	const [[seqscan] = []] = await door.people.run(told, []);
+	assert.equal(seqscan, 'on');
+	await door.close();
+}
+
+for (const need of ['pgbouncer', 'pgbouncer_21'] satisfies NeedName[]) {
+	const program = needs[need].found ?? '';
+	describe(`${need} in transaction mode`, { skip: without(need) }, () => {
+		test('is refused in one sentence unless the URL says what it does', async () => {
+			await using database = await testDatabase();
+			const isNew = keepsStatements(program);
+			await using none = await pgbouncer(program, database.url, isNew ? ['max_prepared_statements = 0'] : []);
+			const refused =
+				/^DATABASE_URL leads through a pooler in transaction mode that keeps no prepared statements: use PgBouncer 1\.21 or newer/;
+			await assert.rejects(checkPooling('DATABASE_URL', none.url()), { message: refused });
+			await assert.rejects(checkPooling('DATABASE_URL', none.url('transaction')), { message: refused });
+			await checkPooling('DATABASE_URL', none.url('unprepared'));
+			await checkPooling('DATABASE_URL', database.url);
+			await using ignoring = await pgbouncer(program, database.url, ['ignore_startup_parameters = options']);
+			await assert.rejects(checkPooling('DATABASE_URL', ignoring.url()), /leads through a pooler in transaction mode/);
+			await using ofSessions = await pgbouncer(program, database.url, ['pool_mode = session', 'ignore_startup_parameters = options']);
+			await checkPooling('DATABASE_URL', ofSessions.url());
+		});
+
+		test('serves every surface with statements that are not prepared', async () => {
+			await using database = await testDatabase();
+			await using pooler = await pgbouncer(program, database.url);
+			await keepsSettings(pooler, 'unprepared');
+			await serves(pooler, 'unprepared');
+		});
+
+		test('serves every surface with the statements that it keeps', {
+			skip: keepsStatements(program) ? false : 'it keeps none',
+		}, async () => {
+			await using database = await testDatabase();
+			await using pooler = await pgbouncer(program, database.url, ['max_prepared_statements = 200']);
+			await keepsSettings(pooler, 'transaction');
+			await serves(pooler, 'transaction');
+		});
+	});
+}
