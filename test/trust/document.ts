@@ -1,0 +1,153 @@
+import { markdownTable } from '../../bench/report/markdown.ts';
+import type { ProofResult } from './results.ts';
+
+type Proof = ProofResult['proof'];
+
+/** A guarantee of the product, what tries to break it, and the figures of the last kept run. */
+interface Promised {
+	promise: string;
+	test: string;
+	proof?: Proof;
+	figures?: (of: (name: string) => string) => string;
+}
+
+const promises: readonly Promised[] = [
+	{
+		promise: 'What was acknowledged is stored',
+		test: '`npm run test:fault`',
+		proof: 'fault',
+		figures: (of) => `${of('faults')} faults of ${of('kinds')} kinds; ${of('acknowledged')} acknowledged, lost ${of('lost')}`,
+	},
+	{
+		promise: 'It is stored once, and a repeat changes nothing',
+		test: '`npm run test:fault`',
+		proof: 'fault',
+		figures: (of) => `doubled ${of('doubled')}; ${of('resent')} sent again changed ${of('changedTables')} of ${of('tables')} tables`,
+	},
+	{
+		promise: 'What one sender sends takes effect in its order',
+		test: '`npm run test:fault`',
+		proof: 'fault',
+		figures: (of) => `out of order ${of('disordered')}`,
+	},
+	{
+		promise: 'After a fault everybody is served again, and nothing is left open',
+		test: '`npm run test:fault`',
+		proof: 'fault',
+		figures: (of) =>
+			`senders without an answer ${of('stuck')} of ${of('senders')}; descriptors ${of('descriptorsBefore')} before, ${of('descriptorsAfter')} after; temporary files ${of('leftovers')}; at most ${of('residentMbHighest')} MB a process`,
+	},
+	{
+		promise: 'What is refused is not stored',
+		test: '`npm run test:fault`',
+		proof: 'fault',
+		figures: (of) => `refused ${of('refused')}, of them stored ${of('contradicted')}`,
+	},
+	{
+		promise: 'A site sees only itself: every route, parameter and verb with what belongs to another site',
+		test: '`test/integrity/isolation.test.ts`',
+		proof: 'isolation',
+		figures: (of) => `${of('requests')} requests, foreign rows shown or changed ${of('foreignRows')}`,
+	},
+	{
+		promise: 'No operation shows or changes what belongs to another site',
+		test: '`test/administration/operations.test.ts`',
+	},
+	{
+		promise: 'Every input is read or refused, in bounded time and memory',
+		test: '`npm run test:fuzz`',
+		proof: 'fuzz',
+		figures: (of) =>
+			`${of('cases')} cases (${of('casesPerHour')} an hour), longest ${of('longestMs')} ms, within ${of('memoryMbMax')} MB; findings ${of('findings')}`,
+	},
+	{
+		promise: 'Memory, descriptors, dead rows and the lag of the event loop stay flat',
+		test: '`npm run test:soak`',
+		proof: 'soak',
+		figures: (of) =>
+			`${of('seconds')} s at ${of('perSecond')} a second of at most ${of('maximumPerSecond')}; lost ${of('lost')}, doubled ${of('doubled')}`,
+	},
+	{
+		promise: 'A cluster loses nothing when a node, the leader of the database, its link, PgBouncer, HAProxy or etcd ends',
+		test: '`npm run test:cluster`, [docs/cluster.md](cluster.md)',
+		proof: 'cluster',
+		figures: (of) =>
+			`${of('strikes')} strikes; ${of('acknowledged')} acknowledged, ${of('inDoubt')} without an answer; lost ${of('lost')}, doubled ${of('doubled')}, out of order ${of('disordered')}`,
+	},
+	{
+		promise: 'An outage of the database makes no AE',
+		test: '`test/integrity/database-outage.test.ts`, `test/integrity/stalled-database.test.ts`',
+	},
+	{ promise: 'A COMMIT whose answer is lost is found, not repeated', test: '`test/integrity/lost-commit.test.ts`' },
+	{ promise: 'Several processes are one node', test: '`test/integrity/processes.test.ts`, `test/processes`' },
+	{ promise: 'Two nodes on one database are told apart', test: '`test/integrity/one-node.test.ts`, `test/integrity/site-order.test.ts`' },
+	{ promise: 'A release before runs on the schema', test: '`test/integrity/previous-release.test.ts`' },
+];
+
+const notCovered: readonly string[] = [
+	'**Loss of power.** Processes are killed, machines are not: what the kernel holds survives. PostgreSQL runs with `fsync`, and objects are synced before they are acknowledged, but no run has pulled a plug.',
+	'**Storage that lies.** A disk that acknowledges a sync it did not do, or gives back other bytes than were written, is found only where a digest is compared.',
+	'**Clocks that jump.** Ids follow a clock that goes back (`test/core/id.test.ts`), but no run turns the clock of the machine under load.',
+	'**An object store of S3** under faults: the runs use files. `test/integrity/s3-store.test.ts` tries a store that fails.',
+];
+
+const thousands = (value: number) => value.toLocaleString('en-US');
+
+function figuresOf({ proof, figures }: Promised, results: ReadonlyMap<Proof, ProofResult>): string {
+	if (proof === undefined || figures === undefined) return 'in `npm test`';
+	const result = results.get(proof);
+	return result === undefined ? 'no run is kept' : figures((name) => thousands(result.figures[name] ?? Number.NaN));
+}
+
+/** docs/trust.md, from the results that are kept. */
+export function trustDocument(kept: readonly (readonly [name: string, result: ProofResult])[]): string {
+	const results = new Map(kept.map(([, result]) => [result.proof, result]));
+	const runs = kept.map(([name, result]) => [
+		`\`${name}\``,
+		result.startedAt.slice(0, 10),
+		result.commit,
+		result.machine,
+		`\`${result.command}\``,
+		String(result.minutes),
+	]);
+	const tables = kept
+		.filter(([, { table }]) => table.rows.length > 0)
+		.map(
+			([name, { table }]) =>
+				`### \`${name}\`\n\n${markdownTable(
+					table.head,
+					table.rows.map((row) => row.map(String)),
+					table.head.slice(1),
+				)}`,
+		);
+	const skipped = kept.flatMap(([name, result]) => result.skipped.map((text) => `- Not tried in \`${name}\`: ${text}.`));
+	return `# Trust
+
+This page is generated from the results in \`test/trust/results\`: \`UPDATE_CONFORMANCE=1 npm test -- test/trust/document.test.ts\` writes it. The runs keep
+a result there with \`--keep\`, and only if nothing failed. The short forms run with every change (\`.ci/run\`); the long ones are
+\`npm run test:fault -- --seconds 3600 --keep\`, \`npm run test:fuzz -- --seconds 3600 --keep\` and \`npm run test:soak -- --keep\`. \`npm run test:cluster -- --keep\`
+needs root and the programs of a cluster.
+
+## What is promised, and what tries to break it
+
+${markdownTable(
+	['promise', 'test', 'last figures'],
+	promises.map((promised) => [promised.promise, promised.test, figuresOf(promised, results)]),
+)}
+
+## Circumstances
+
+${runs.length === 0 ? 'No run is kept.' : markdownTable(['run', 'day', 'commit', 'machine', 'command', 'minutes'], runs, ['minutes'])}
+
+## What each run saw
+
+A fault counts only if it was observed to bite: connections broke, bytes were held back, PostgreSQL told the SQLSTATE, or senders had no answer.
+
+${tables.join('\n\n')}
+
+## What is not covered
+
+${[...notCovered.map((text) => `- ${text}`), ...skipped].join('\n')}
+- **Row-level security** is no second wall: [decision 57](decisions/0057-row-level-security.md) has what it would cost.
+`;
+}
