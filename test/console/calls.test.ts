@@ -5,7 +5,19 @@ import { pathToFileURL } from 'node:url';
 import { operations } from '#administration/operations/index.ts';
 
 /** Routes of the surface itself, which are no operations. */
-const others = ['GET /session', 'POST /session', 'DELETE /session', 'PUT /session/password', 'GET /overview'];
+const others = [
+	'GET /session',
+	'POST /session',
+	'DELETE /session',
+	'PUT /session/password',
+	'GET /session/ways',
+	'GET /session/second-factor',
+	'POST /session/second-factor',
+	'PUT /session/second-factor',
+	'POST /session/second-factor/recovery-codes',
+	'POST /session/second-factor/remove',
+	'GET /overview',
+];
 
 describe('the calls of the console', () => {
 	test('are operations of the service, by method and path', async () => {

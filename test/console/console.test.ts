@@ -79,7 +79,11 @@ describe('the console', { skip: without('chromium') }, () => {
 			[/^As the site/, null],
 		] as const) {
 			await mismatch.getByRole('radio', { name: choice }).check();
+			const reread = page.waitForResponse((answer) => answer.request().method() === 'GET' && /\/clients\/[\w-]+$/.test(answer.url()));
 			await page.getByRole('button', { name: 'Save' }).click();
+			// The form begins anew with what is stored.
+			await reread;
+			await page.getByRole('button', { name: 'Save', disabled: true }).waitFor();
 			const isStored = async () => (await service.rows<{ of: string | null }>(mismatchOfClient))[0]?.of === stored;
 			await eventually(isStored, `the setting ${stored}`);
 		}

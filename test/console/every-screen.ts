@@ -1,25 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
 import { after, before, describe, test } from 'node:test';
-import type { AxeResults } from 'axe-core';
-import type { Page } from 'playwright-core';
-import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, signInOnPage } from '#test/support/browser.ts';
+import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, seriousViolations, signInOnPage } from '#test/support/browser.ts';
 import { inventNetwork, sampleScreens } from '#test/support/console-sample.ts';
 import { inventMessages } from '#test/support/console-traffic.ts';
 import { without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-
-/** What a screen reader or somebody who sees little would stumble over. */
-async function seriousViolations(page: Page): Promise<string[]> {
-	await page.evaluate(axe);
-	const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
-	return violations
-		.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);
-}
 
 describe('every screen of the console', { skip: without('chromium') }, () => {
 	let service: TestService;
@@ -60,7 +45,7 @@ describe('every screen of the console', { skip: without('chromium') }, () => {
 			await open?.(page);
 			await assertFits(page);
 		}
-		await goTo(page, '/', 'Overview');
+		await goTo(page, '/overview', 'Overview');
 		await page.getByRole('button', { name: 'Menu', exact: true }).click();
 		await page.getByRole('link', { name: 'Sites' }).click();
 		await page.getByRole('heading', { level: 1, name: 'Sites' }).waitFor();

@@ -26,6 +26,11 @@ const pictures: readonly (readonly [screen: string, width: 1280 | 390, scheme: S
 	['patient', 1280, 'dark'],
 	['clients', 390, 'light'],
 	['audit-event', 1280, 'light'],
+	['first-steps', 1280, 'light'],
+	['failures', 1280, 'light'],
+	['identity', 1280, 'light'],
+	['study', 1280, 'light'],
+	['remote-aes', 1280, 'light'],
 ];
 
 /** An hour of a network, the same in every picture. */
@@ -42,8 +47,15 @@ async function inventTraffic(page: Page): Promise<void> {
 		storage_bytes: 3.38e12 + index * 1.1e8,
 		associations: Math.round(6 + 3.4 * wave(index, 150) + wave(index, 31)),
 	}));
+	const minutes = Array.from({ length: 60 }, (_, index) => ({
+		at: new Date(now - (59 - index) * 60_000).toISOString(),
+		received: Math.round(1860 + 540 * wave(index, 50) + 140 * wave(index, 7)),
+		refused: index % 11 === 0 ? 4 : index % 5 === 0 ? 1 : 0,
+	}));
+	const sumOf = (what: 'received' | 'refused') => minutes.reduce((sum, minute) => sum + minute[what], 0);
 	const overview = {
 		points,
+		last_hour: { since: minutes[0]?.at, received: sumOf('received'), refused: sumOf('refused'), minutes },
 		mailboxes: [
 			{ site: 'north', waiting: 3 },
 			{ site: 'harbour', waiting: 1 },
@@ -55,6 +67,8 @@ async function inventTraffic(page: Page): Promise<void> {
 				since: new Date(now - 540_000).toISOString(),
 				summary: 'site harbour has many refused messages',
 				severity: 'warning',
+				list: '/failures?site=harbour',
+				runbook: 'Open the failures of the site: most have one cause.',
 			},
 		],
 	};

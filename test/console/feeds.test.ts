@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import type { Page } from 'playwright-core';
+import { adt } from '#test/support/adt.ts';
+import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, seriousViolations, signInOnPage } from '#test/support/browser.ts';
+import { sendAll } from '#test/support/mllp-client.ts';
+import { without } from '#test/support/needs.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
+
+describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }, () => {
+	let service: TestService;
+	let browser: ConsoleBrowser;
+	let page: Page;
+	before(async () => {
+		service = await testService();
+		await service.addSite('north', { name: 'Admission', sending_application: 'ADT' });
+		const known = [1, 2, 3].map((number) => adt(`known-${number}`, 'FEED', number));
+		const codes = await sendAll(service, ...known, adt('stranger', 'FEED', 4).replace('|ADT|', '|LABOR|'));
+		assert.deepEqual(codes, ['AA', 'AA', 'AA', 'AE']);
+		await eventually(async () => (await service.rows('select from feed_hour')).length === 2, 'the figures');
+		// A node shows the figures of the time before its start, too.
+		await service.restart();
+		browser = await consoleBrowser(service);
+		page = await browser.open();
+		await signInOnPage(service, page);
+	});
+	after(async () => {
+		await browser[Symbol.asyncDispose]();
+		await service[Symbol.asyncDispose]();
+		assert.deepEqual(browser.faults, []);
+	});
+
+	test('are the home screen: who sends, how much, and who fails, by site and over the network', async () => {
+		await goTo(page, '/', 'Feeds');
+		const row = page.getByRole('row', { name: /Admission/ });
+		await row.getByText('Connected').waitFor();
+		await page.getByRole('img', { name: /Messages an hour from Admission: now 3/ }).waitFor();
+		await page.getByRole('img', { name: 'north: 4 messages, 1 refused' }).waitFor();
+		await page.getByRole('button', { name: 'Week' }).click();
+		await page.getByRole('button', { name: 'Week', pressed: true }).waitFor();
+		await page.getByRole('button', { name: '1 failing' }).click();
+		assert.equal(await row.count(), 0);
+		assert.equal(new URL(page.url()).searchParams.get('state'), 'failing');
+		await page.getByRole('link', { name: /Unmatched traffic/ }).waitFor();
+		assert.deepEqual(await seriousViolations(page), []);
+	});
+
+	test('that a node counted before its restart are in the last hour of the overview', async () => {
+		await goTo(page, '/overview', 'Overview');
+		await page.getByText(/^4 messages since \d\d:\d\d, all nodes$|^4 messages in the last hour, all nodes$/).waitFor();
+	});
+
+	test('are paused with a reason, resumed, and tested by a message that changes nothing', async () => {
+		await goTo(page, '/', 'Feeds');
+		await page.getByRole('link', { name: /Admission/ }).click();
+		await page.getByRole('heading', { level: 1, name: 'Admission' }).waitFor();
+		await page.getByRole('button', { name: 'Pause…' }).click();
+		await page.getByLabel('Reason, for the audit trail').fill('new interface engine');
+		await page.getByRole('button', { name: 'Pause', exact: true }).click();
+		await page.route('**/feeds/*/resume', (route) => route.fulfill({ status: 409, json: { error: 'it is changed at the moment' } }));
+		await page.getByRole('button', { name: 'Resume' }).click();
+		await page.getByText('it is changed at the moment').first().waitFor();
+		await page.unroute('**/feeds/*/resume');
+		await page.getByRole('button', { name: 'Resume' }).click();
+		await page.getByText('client.resume').waitFor();
+		await page.getByRole('button', { name: 'Send a test message…' }).click();
+		await page.getByRole('button', { name: 'Send', exact: true }).click();
+		await page.getByText(/^AA after/).waitFor();
+		assert.deepEqual(await seriousViolations(page), []);
+		await page.getByRole('button', { name: 'Close' }).first().click();
+		const [tested] = await service.rows<{ outcome: string; message_type: string }>(
+			"select outcome, message_type from message_log where surface = 'administration'",
+		);
+		assert.deepEqual(tested, { outcome: 'ignored', message_type: 'ADT^A08' });
+		assert.deepEqual(await service.rows("select from patient_identifier where value = 'TEST'"), []);
+	});
+
+	test('that match nobody become a client, which then takes what came', async () => {
+		await goTo(page, '/unmatched', 'Unmatched traffic');
+		await page.getByRole('row', { name: /LABOR/ }).getByRole('link').first().click();
+		await page.getByRole('heading', { level: 1, name: /Unmatched ADT/ }).waitFor();
+		assert.deepEqual(await seriousViolations(page), []);
+		await page.getByRole('button', { name: 'Replay' }).click();
+		await page.getByText(/no client takes it/i).waitFor();
+		await page.getByRole('button', { name: 'Make a client of it…' }).click();
+		assert.equal(await page.getByLabel(/^Sending application/).inputValue(), 'LABOR');
+		await page.getByRole('button', { name: 'Create client' }).click();
+		await page.getByRole('dialog').waitFor({ state: 'detached' });
+		await page.getByRole('button', { name: 'Replay' }).click();
+		await page.getByText('Accepted').first().waitFor();
+		const [logged] = await service.rows<{ outcome: string }>("select outcome from message_log where control_id = 'stranger'");
+		assert.equal(logged?.outcome, 'accepted');
+	});
+
+	test('fit a narrow window', async () => {
+		await page.setViewportSize({ width: 390, height: 844 });
+		for (const [path, heading] of [
+			['/', 'Feeds'],
+			['/unmatched', 'Unmatched traffic'],
+		] as const) {
+			await goTo(page, path, heading);
+			await assertFits(page);
+		}
+	});
+});
