@@ -249,7 +249,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			const name = new URL(administration.url).pathname.slice(1);
 			await administer(administration.url, `alter database ${name} with allow_connections false`);
 			await administer(administration.url, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
-			await until(() => !directory.reachable, 'the lost database');
+			await until(() => !directory.answering, 'the lost database');
 			for (const ahead of [0, 31_000, staleMsMax - 60_000]) {
 				clock.ahead = ahead;
 				assert.deepEqual(ofKnown(), known.with(4, 'unavailable'), `the known after ${ahead} ms`);
@@ -262,7 +262,7 @@ describe('the access directory', { timeout: 120_000 }, () => {
 			assert.deepEqual(ofStranger(), unavailable, 'a stranger after the time');
 
 			await administer(administration.url, `alter database ${name} with allow_connections true`);
-			await until(() => directory.reachable && directory.certain, 'the database that is back');
+			await until(() => directory.answering && directory.certain, 'the database that is back');
 			assert.deepEqual(ofKnown(), known);
 			assert.deepEqual(ofStranger(), refused);
 		}));

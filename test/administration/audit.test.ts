@@ -16,9 +16,10 @@ describe('the audit trail', () => {
 				site: 'west',
 				actor: 'test',
 				action: 'site.set',
-				subject: 'west',
+				...{ subject: 'west', subject_name: 'West Wing' },
 				source: '192.0.2.7',
 				detail: { before: { name: 'West', ae_title: null }, after: { name: 'West Wing', ae_title: 'WEST' } },
+				...{ holder: null, patients: [], patient_count: 0, studies: [] },
 			});
 			assert.deepEqual(
 				more.map(({ action, site, source }) => [action, site, source]),
@@ -44,8 +45,14 @@ describe('the audit trail', () => {
 			assert.deepEqual(await found({ action: 'client' }, ['west']), ['client.set west', 'client.add west']);
 			assert.deepEqual(await found({ action: 'client.add' }), ['client.add west']);
 			assert.deepEqual(await found({ action: 'clien' }), []);
-			assert.deepEqual(await found({ since: '2026-03-01T10:00:30Z' }), ['client.set west']);
-			assert.deepEqual(await found({ until: '2026-03-01T10:00:30Z', limit: 2 }, ['west']), ['client.add west', 'site.add west']);
+			assert.deepEqual(await found({ actor: 'ANN@' }), ['site.add east']);
+			assert.deepEqual(await found({ actor: 'nobody' }), []);
+			// The ids of events have the time at which they were noted.
+			await administration.rows('update audit_event set recorded_at = recorded_at + (now() - $1::timestamptz)', [administeredAt]);
+			const [middle] = await administration.rows<{ at: string }>("select to_json(now() + interval '30 seconds') #>> '{}' as at");
+			const at = new Date(middle?.at ?? '').toISOString();
+			assert.deepEqual(await found({ since: at }), ['client.set west']);
+			assert.deepEqual(await found({ until: at, limit: 2 }, ['west']), ['client.add west', 'site.add west']);
 			const [first] = await listAudit(context, listAuditInput.parse({ limit: 1 }));
 			assert.deepEqual(await found({ before: first?.id, limit: 3 }), whole.slice(1, 4));
 			assert.deepEqual(await found({ before: first?.id, limit: 1 }, ['west']), ['client.add west']);
@@ -59,13 +66,18 @@ describe('the audit trail', () => {
 			actor: 'sender',
 			action: 'mllp.refused',
 			subject: '=HYPERLINK("x")',
+			subject_name: null,
 			source: '192.0.2.7',
 			detail: { times: 2 },
+			...{ holder: null, patients: ['anna', 'ben'], patient_count: 2, studies: ['1.2.3'] },
 		});
-		assert.equal(auditCsvHead, 'id,recorded_at,site,actor,action,subject,source,detail\r\n');
+		assert.equal(
+			auditCsvHead,
+			'id,recorded_at,site,actor,action,subject,subject_name,source,detail,holder,patients,patient_count,studies\r\n',
+		);
 		assert.equal(
 			row,
-			`"0199c0de-0000-7000-8000-000000000001","${administeredAt}","","sender","mllp.refused","'=HYPERLINK(""x"")","192.0.2.7","{""times"":2}"\r\n`,
+			`"0199c0de-0000-7000-8000-000000000001","${administeredAt}","","sender","mllp.refused","'=HYPERLINK(""x"")","","192.0.2.7","{""times"":2}","","anna ben","2","1.2.3"\r\n`,
 		);
 	});
 });

@@ -11,7 +11,7 @@ import {
 	showClient,
 } from '#administration/clients.ts';
 import { addSite, setSite } from '#administration/sites.ts';
-import { audited, refused, withSite } from '#test/support/administration.ts';
+import { audited, refused, type TestAdministration, withSite } from '#test/support/administration.ts';
 
 describe('integration clients', () => {
 	const whole = {
@@ -94,6 +94,86 @@ describe('integration clients', () => {
 			const changed = await setClient({ ...context, allowAnySource: true }, { id, allowed_ips: ['*'] });
 			assert.deepEqual(changed.allowed_ips, ['*']);
 		}));
+
+	describe('addresses that another site has', () => {
+		/** Sites `west` and `east`, an administrator of both and a manager of `west`. */
+		const both = (work: (given: { administration: TestAdministration; manager: TestAdministration['context'] }) => Promise<void>) =>
+			withSite(async (administration) => {
+				await addSite(administration.context, { slug: 'east', name: 'Eastern Secret' });
+				const manager = { ...administration.context, actor: { name: 'm', role: 'manager' as const, sites: ['west'] } };
+				await work({ administration, manager });
+			});
+		const client = (site: string, ip: string, more: object = {}) => ({
+			...{ site, name: `${site} ${ip}`, protocols: ['hl7-mllp' as const], allowed_ips: [ip] },
+			...more,
+		});
+
+		for (const [first, second] of [
+			['10.1.2.3', '10.1.0.0/16'],
+			['10.1.0.0/16', '10.1.2.3'],
+			['10.1.2.3', '10.1.2.3'],
+			['10.1.2.3', '::ffff:10.1.2.3'],
+			['::ffff:10.1.0.0/112', '10.1.2.3'],
+			['2001:db8::/32', '2001:db8::7'],
+		] as const) {
+			test(`are asked about in both orders: ${first}, then ${second}`, () =>
+				both(async ({ administration, manager }) => {
+					const { context } = administration;
+					await addClient(manager, client('west', first));
+					const overlap = new RegExp(`'${second.replaceAll('.', '\\.')}' and '[^']+' of 'west [^']+' \\(west\\)`);
+					await assert.rejects(addClient(context, client('east', second)), {
+						fault: 'conflict',
+						field: 'confirm_overlap',
+						message: overlap,
+					});
+					const { id } = await addClient(context, client('east', '192.0.2.1'));
+					await assert.rejects(setClient(context, { id, allowed_ips: ['192.0.2.1', second] }), { fault: 'conflict' });
+					const changed = await setClient(context, { id, allowed_ips: ['192.0.2.1', second], confirm_overlap: true });
+					assert.deepEqual(changed.allowed_ips, ['192.0.2.1', second]);
+					assert.equal((await setClient(context, { id, name: 'renamed' })).name, 'renamed', 'what was confirmed is not asked again');
+				}));
+
+			test(`are refused to a manager, who learns nothing of the other site and cannot confirm: ${second}`, () =>
+				both(async ({ administration, manager }) => {
+					await addClient(administration.context, client('east', first));
+					for (const confirm_overlap of [false, true])
+						await assert.rejects(addClient(manager, client('west', second, { confirm_overlap })), (error: Error) => {
+							assert.match(error.message, /needs an administrator of all sites/);
+							assert.doesNotMatch(error.message.replaceAll(second, ''), /east|secret|10\.1|2001/i);
+							return (error as { fault?: string }).fault === 'forbidden';
+						});
+				}));
+		}
+
+		test('are not asked about where no message fits both, nor for DICOM, nor within a site', () =>
+			both(async ({ administration: { context } }) => {
+				await addClient(context, client('west', '10.1.2.3', { sending_facility: 'WEST' }));
+				await addClient(context, client('east', '10.1.2.3', { sending_facility: 'EAST' }));
+				await addClient(context, client('west', '10.1.2.0/24', { sending_facility: 'WEST' }));
+				await addClient(context, client('east', '10.1.2.3', { name: 'CT', protocols: ['dicom'] }));
+				const { id } = await addClient(context, client('east', '192.0.2.1'));
+				await assert.rejects(addClient(context, client('west', '192.0.2.0/24', { sending_facility: 'WEST' })), { fault: 'conflict' });
+				await assert.rejects(setClient(context, { id, allowed_ips: ['10.1.2.4'] }), { fault: 'conflict' });
+			}));
+
+		test('are asked about when MSH fields no longer tell them apart, and when HL7 is added', () =>
+			both(async ({ administration: { context } }) => {
+				await addClient(context, client('west', '10.1.2.3', { sending_facility: 'WEST' }));
+				const east = await addClient(context, client('east', '10.1.2.3', { sending_facility: 'EAST' }));
+				await assert.rejects(setClient(context, { id: east.id, sending_facility: '' }), { fault: 'conflict' });
+				const modality = await addClient(context, client('east', '10.1.2.3', { name: 'CT', protocols: ['dicom'] }));
+				await assert.rejects(setClient(context, { id: modality.id, protocols: ['dicom', 'hl7-mllp'] }), { fault: 'conflict' });
+			}));
+
+		test('are seen by the second of two that are added at the same time', () =>
+			both(async ({ administration: { context } }) => {
+				const settled = await Promise.allSettled([
+					addClient(context, client('west', '10.1.2.3')),
+					addClient(context, client('east', '10.1.0.0/16')),
+				]);
+				assert.deepEqual(settled.map(({ status }) => status).sort(), ['fulfilled', 'rejected']);
+			}));
+	});
 
 	test('each setting is changed by itself; an empty value removes', () =>
 		withSite(async (administration) => {

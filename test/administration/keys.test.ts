@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { createKey, listKeys, revokeKey, setKey, setKeyInput, showKey } from '#administration/keys.ts';
+import { createKey, listKeys, revokeKey, rotateKey, setKey, setKeyInput, showKey } from '#administration/keys.ts';
 import { addSite, enableSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { administeredAt, audited, refused, withSite } from '#test/support/administration.ts';
@@ -110,5 +110,47 @@ describe('keys', () => {
 			const later = { ...context, nowMs: () => Date.parse(administeredAt) + 60_000 };
 			assert.equal((await revokeKey(later, id)).revoked_at, administeredAt);
 			await refused(administration, () => revokeKey(context, 'nokey'), /there is no key 'nokey'/);
+		}));
+
+	test('a key ends at an instant, after a day or after a time; the past is refused', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const ending = (expires: string) => createKey(context, { site: 'west', owner: 'owner@example.org', label: '', expires });
+			assert.equal((await ending('2026-03-31')).expires_at, '2026-04-01T00:00:00.000Z');
+			assert.equal((await ending('2026-03-01T12:00:00+01:00')).expires_at, '2026-03-01T11:00:00.000Z');
+			const { id, expires_at: expires } = await ending('90d');
+			assert.equal(expires, '2026-05-30T10:00:00.000Z');
+			await refused(administration, () => ending('2026-02-28'), /expires: lies in the past/);
+			assert.deepEqual((await setKey(context, { id, expires: '' })).expires_at, undefined);
+			for (const wrong of ['soon', '7', '7w', '-1d']) assert.equal(setKeyInput.safeParse({ id, expires: wrong }).success, false, wrong);
+			assert.equal(setKeyInput.safeParse({ id, scopes: ['admin'] }).success, false);
+		}));
+
+	test('a rotated key gives its successor all that it has but its secret, and ends after the overlap', () =>
+		withSite(async (administration) => {
+			const { context } = administration;
+			const given = { site: 'west', owner: 'owner@example.org', label: 'viewer', also: ['A03'], scopes: ['read' as const] };
+			const old = await createKey(context, { ...given, expires: '30d' });
+			const [made, event] = await audited(administration, () => rotateKey(context, { id: old.id, overlap: '7d' }));
+			const { id, key, ...others } = made;
+			assert.notEqual(key, old.key);
+			assert.deepEqual(others, {
+				...{ site: 'west', owner: 'owner@example.org', label: 'viewer', scopes: ['read'], expires_at: '2026-03-31T10:00:00.000Z' },
+				...{ replaces: old.id, replaced_ends_at: '2026-03-08T10:00:00.000Z' },
+			});
+			assert.deepEqual([event.action, event.subject, event.site], ['key.rotate', old.id, 'west']);
+			assert.deepEqual(event.detail['before'], { expires_at: '2026-03-31T10:00:00.000Z' });
+			const listed = await listKeys(context);
+			assert.deepEqual(listed.map((one) => one.id).sort(), [old.id, id].sort());
+			const shown = listed.find((one) => one.id === old.id);
+			assert.deepEqual([shown?.replaced_by, shown?.expires_at], [id, '2026-03-08T10:00:00.000Z']);
+			assert.match(shown?.warning ?? '', /^it ends after its rotation/);
+			assert.deepEqual((await showKey(context, id)).also, ['A03']);
+			await refused(administration, () => rotateKey(context, { id: old.id, overlap: '7d' }), /has been rotated already/);
+			// A key that ends sooner than the overlap is not prolonged by it.
+			const short = await createKey(context, { ...given, expires: '1d' });
+			assert.equal((await rotateKey(context, { id: short.id, overlap: '7d' })).replaced_ends_at, '2026-03-02T10:00:00.000Z');
+			await revokeKey(context, id);
+			await refused(administration, () => rotateKey(context, { id, overlap: '7d' }), /is revoked/);
 		}));
 });

@@ -47,6 +47,8 @@ describe('the reading view of HL7 v2', () => {
 		assert.equal(address?.repetitions[0]?.components[0]?.value, '1 Elm & Oak');
 		assert.deepEqual([deleted?.number, deleted?.deletes], [14, true]);
 		assert.equal(of('PV1').fields[1]?.repetitions[0]?.meaning, 'Inpatient');
+		const system = of('OBX').fields.find(({ number }) => number === 3)?.repetitions[0]?.components[2];
+		assert.equal(system?.meaning, 'Logical Observation Identifier Names and Codes (LOINC®)');
 	});
 
 	test('the header keeps its delimiters and its numbers', () => {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { LedgerClient, ledgerSites } from '#test/support/ledger/client.ts';
-import type { LedgerSite } from '#test/support/ledger/senders.ts';
+import type { LedgerSite } from '#test/support/ledger/sender.ts';
 import { type Answer, faultOf, type StoredWork, verdictOf } from '#test/support/ledger/verdict.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { instanceUids, writeInstances } from '../../bench/load/instances.ts';
@@ -45,7 +45,7 @@ describe('ledger clients of a service', () => {
 	after(() => service[Symbol.asyncDispose]());
 
 	test('what every kind of sender had acknowledged is stored once and in order, and what is taken away is found lost', async () => {
-		const ledger = new LedgerClient(sites, (surface) => service.port(surface));
+		const ledger = new LedgerClient(sites, { port: (surface) => service.port(surface) });
 		await ledger.run({ count: 5 });
 		await ledger.run({ count: 2 });
 		assert.deepEqual(

@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { configuration, configurationMarkdown, settingsMarkdown } from '#cli/configuration.ts';
-import { environmentSchema, readConfig } from '../../src/config.ts';
+import { environmentSchema, readConfig, secretFileOf, secretVariables } from '../../src/config.ts';
 import { limitDefinitions } from '../../src/limits.ts';
 
 describe('configuration', () => {
@@ -16,7 +18,10 @@ describe('configuration', () => {
 
 	test('every variable and every limit is listed once, with a meaning', () => {
 		const records = configuration(undefined);
-		const expected = [...Object.keys(environmentSchema.shape), ...Object.values(limitDefinitions).map(({ variable }) => variable)];
+		const withFiles = Object.keys(environmentSchema.shape).flatMap((variable) =>
+			secretVariables.includes(variable) ? [variable, secretFileOf(variable)] : [variable],
+		);
+		const expected = [...withFiles, ...Object.values(limitDefinitions).map(({ variable }) => variable)];
 		assert.deepEqual(
 			records.map(({ variable }) => variable),
 			expected,
@@ -59,6 +64,7 @@ describe('configuration', () => {
 			[{ AWS_ENDPOINT_URL_S3: 'minio:9000' }, 'AWS_ENDPOINT_URL_S3'],
 			[{ HOST: '0.0.0.0' }, 'HOST'],
 			[{ ADMIN_HOST: '0.0.0.0' }, 'ADMIN_HOST'],
+			[{ HOST: '127.example.org' }, 'HOST'],
 			...Object.values(limitDefinitions).map(({ variable, max }): [Record<string, string>, string] => [
 				{ [variable]: String(max + 1) },
 				variable,
@@ -67,6 +73,26 @@ describe('configuration', () => {
 		for (const [environment, variable] of wrong) {
 			assert.throws(() => readConfig(environment), { name: 'ConfigurationError', variable }, variable);
 		}
+	});
+
+	test('every secret may stand in a file; one that cannot be read, is empty, or is given twice is named', (t) => {
+		const folder = mkdtempSync(join(tmpdir(), 'tributary-secrets-'));
+		t.after(() => rmSync(folder, { recursive: true }));
+		const [url, empty] = [join(folder, 'url'), join(folder, 'empty')];
+		writeFileSync(url, 'postgresql://tributary:secret@db/tributary\n');
+		writeFileSync(empty, '\n');
+		assert.ok(secretVariables.length > 4, secretVariables.join());
+		const config = readConfig({ DATABASE_URL_FILE: url, DATABASE_READ_URL_FILE: '' });
+		assert.equal(config.DATABASE_URL, 'postgresql://tributary:secret@db/tributary');
+		const shown = new Map(configuration(config).map(({ variable, value }) => [variable, value]));
+		assert.deepEqual([shown.get('DATABASE_URL'), shown.get('DATABASE_URL_FILE')], ['(set, not shown)', url]);
+		for (const variable of secretVariables) {
+			const file = secretFileOf(variable);
+			for (const path of [join(folder, 'none'), empty, folder])
+				assert.throws(() => readConfig({ [file]: path }), { name: 'ConfigurationError', variable: file }, `${file} ${path}`);
+			assert.throws(() => readConfig({ [variable]: 'x', [file]: url }), { name: 'ConfigurationError', variable: file });
+		}
+		assert.throws(() => readConfig({ SECOND_FACTOR_KEY_FILE: url }), { name: 'ConfigurationError', variable: 'SECOND_FACTOR_KEY' });
 	});
 
 	test('an empty variable is an unset one', () => {

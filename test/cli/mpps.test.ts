@@ -5,7 +5,7 @@ import { newId } from '#core/id.ts';
 import { opened, sendImages } from '#test/support/images.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { readConfig } from '../../src/config.ts';
-import { remoteEcho } from '../../src/echo.ts';
+import { remoteEcho, remoteSend } from '../../src/echo.ts';
 import { processInPlace } from '../../src/ingest-in-place.ts';
 
 let service: TestService;
@@ -33,7 +33,9 @@ async function run(...argv: string[]): Promise<{ code: number; out: string; err:
 		{
 			start: () => assert.fail('nothing is started'),
 			processDelivery: processInPlace,
+			openIngest: () => Promise.reject(new Error('nothing is imported')),
 			remoteEcho,
+			remoteSend,
 			readConfig: () => readConfig({ DATABASE_URL: service.databaseUrl }),
 			version: '9.9.9',
 		},
@@ -92,14 +94,14 @@ describe('mpps list', { timeout: 60_000 }, () => {
 	});
 
 	test('refuses a status, a site or a position that is none', async () => {
-		for (const [option, value] of [
-			['--status', 'scheduled'],
-			['--site', 'nowhere'],
-			['--before', 'x'],
+		for (const [option, value, wrong, text] of [
+			['--status', 'scheduled', 2, /--status must be IN PROGRESS or COMPLETED or DISCONTINUED/],
+			['--site', 'nowhere', 1, /no site 'nowhere'/],
+			['--before', 'x', 2, /--before must be an id/],
 		] as const) {
 			const { code, out, err } = await run('mpps', 'list', option, value, '--json');
-			assert.deepEqual([code, out], [1, '']);
-			assert.match(err, /status: |no site 'nowhere'|before: /);
+			assert.deepEqual([code, out], [wrong, '']);
+			assert.match(err, text);
 		}
 	});
 });

@@ -30,7 +30,7 @@ describe('the metrics of two processes', () => {
 			'tributary_hl7_messages_total{surface="mllp",type="ADT^A08",outcome="accepted"} 5',
 			'tributary_hl7_messages_total{surface="mllp",type="ADT^A08",outcome="refused"} 1',
 		]);
-		assert.deepEqual(startingWith(lines, 'tributary_hl7_acknowledgement_seconds_count'), [
+		assert.deepEqual(startingWith(lines, 'tributary_hl7_acknowledgement_seconds_count{surface="mllp"}'), [
 			'tributary_hl7_acknowledgement_seconds_count{surface="mllp"} 2',
 		]);
 		assert.ok(lines.includes('tributary_hl7_acknowledgement_seconds_bucket{le="0.005",surface="mllp"} 2'));

@@ -34,7 +34,7 @@ function site(answer: IndexAnswer) {
 	const index = instanceIndex({ gateway, clock: systemClock, metrics });
 	const counted = async () => {
 		const counts = await metrics.registry.getSingleMetric(metricDefinitions.indexedInstances.name)?.get();
-		return (counts?.values ?? []).map(({ labels, value }) => [labels['outcome'], value]);
+		return (counts?.values ?? []).filter(({ value }) => value > 0).map(({ labels, value }) => [labels['outcome'], value]);
 	};
 	return { delivered, state, index, counted };
 }

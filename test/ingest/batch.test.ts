@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { describe, test } from 'node:test';
 import { newId } from '#core/id.ts';
+import { commonTexts, wholeText } from '#record/compact-text.ts';
 import { orderKey } from '#record/holdings/orders.ts';
 import { batchDatabase } from '#test/support/batch-database.ts';
 import {
@@ -52,6 +53,24 @@ describe('a batch', () => {
 			[3, 'other'],
 		]);
 		assert.deepEqual(await rows('select version, gender from patient where site_id = $1', site), [[4, 'unknown']]);
+	});
+
+	test('stores a long text compact, and gives it back whole', async () => {
+		const site = newId();
+		const coding = [{ system: 'http://terminology.hl7.org/CodeSystem/observation-category', code: 'laboratory', display: 'Laboratory' }];
+		const resource = { status: 'final', category: [{ coding }], code: { text: '100 % of 5%$s' }, valueString: '4.20' };
+		const result = { ...observationChange('O', 'K', '4.20'), resource };
+		await suite.runner.process([delivery(site, '1', [patientChange('A', { gender: 'male' }), result])]);
+		const [[stored, whole]] = (await rows('select resource, tributary_whole_text(resource) from observation where site_id = $1', site)) as [
+			[string, string],
+		];
+		assert.match(stored, /^%/);
+		assert.equal(whole, wholeText(stored));
+		assert.deepEqual(JSON.parse(whole), { ...resource, subject: JSON.parse(whole).subject });
+		const [[json]] = (await rows(`select tributary_json(resource) ->> 'status' from observation where site_id = $1`, site)) as [[string]];
+		assert.equal(json, 'final');
+		const all = `${commonTexts.map((_text, index) => `%${index + 1}$s`).join('')}%%`;
+		assert.deepEqual(await rows('select tributary_whole_text($1)', all), [[`${commonTexts.join('')}%`]]);
 	});
 
 	test('makes no version of what changes nothing', async () => {

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { after, before, describe, test } from 'node:test';
-import pg from 'pg';
+import { after, before, beforeEach, describe, test } from 'node:test';
+import type pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import { newId, nilId } from '#core/id.ts';
 import { interpretDelivery } from '#ingest/kinds/index.ts';
-import type { InstanceDelivery } from '#record/delivery.ts';
+import type { InstanceDelivery, Placing } from '#record/delivery.ts';
 import type { StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
 import { BatchRunner } from '#test/support/change-sets.ts';
-import { type TestDatabase, testDatabase } from '#test/support/database.ts';
+import { type TestDatabase, testDatabase, testPool } from '#test/support/database.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { interpretContext } from '#test/support/interpretation.ts';
 
 interface InstanceDetails {
@@ -20,6 +21,8 @@ interface InstanceDetails {
 	patient?: string;
 	/** Whether the object travels with the row. */
 	isCarried?: boolean;
+	/** The slot in which the thread that writes the object tells its end. */
+	slot?: number;
 }
 
 const neverPlaced = () => assert.fail('the objects lie in the store');
@@ -28,13 +31,14 @@ describe('instances of one UID in one batch', () => {
 	let database: TestDatabase;
 	let runner: BatchRunner;
 	let place: (key: string, object: Uint8Array) => Promise<void> = neverPlaced;
+	let durable: (slot: number) => Promise<boolean> = neverPlaced;
 	let pool: pg.Pool;
 	before(async () => {
 		database = await testDatabase();
 		const placeObject = ({ objectKey: key }: StoredInstance, object: Uint8Array) => ({ key, durable: place(key, object) });
-		const context = { ...interpretContext, placeObject };
+		const context = { ...interpretContext, placeObject, isDurable: ({ slot }: Placing) => durable(slot) };
 		runner = new BatchRunner(database.url, (delivery) => interpretDelivery(delivery, context));
-		pool = new pg.Pool({ connectionString: database.url, max: 1 });
+		pool = testPool(database.url);
 	});
 	after(async () => {
 		await runner[Symbol.asyncDispose]();
@@ -72,6 +76,7 @@ describe('instances of one UID in one batch', () => {
 			...{ kind: 'instance', id: newId(), siteId, clientId: nilId, surface: 'dimse', source: stored.source, receivedAtMs: Date.now() },
 			bytes: packInstance(stored, given.isCarried ? [Buffer.from(content)] : undefined),
 			settings: {},
+			...(given.slot !== undefined && { placing: { slot: given.slot, turn: 1 } }),
 		};
 		return { stored, delivery };
 	}
@@ -211,5 +216,61 @@ describe('instances of one UID in one batch', () => {
 			logged.map(({ failure }) => failure),
 			['the object store is full', 'the message could not be stored'],
 		);
+	});
+
+	describe('an object that another thread still writes:', () => {
+		/** Ends the writing of the object in a slot. */
+		const ends = new Map<number, (isDurable: boolean) => void>();
+		const asked: number[] = [];
+		before(() => {
+			durable = (slot) => {
+				asked.push(slot);
+				return new Promise((resolve) => ends.set(slot, resolve));
+			};
+		});
+		beforeEach(() => asked.splice(0));
+		const end = (slot: number, isDurable: boolean) => ends.get(slot)?.(isDurable);
+		const visible = async (siteId: string) =>
+			(await rows('select sop_instance_uid as uid from imaging_instance where site_id = $1 order by 1', siteId)).map(({ uid }) => uid);
+		/** The state of the session that has the rows, when it has carried out all that was sent. */
+		const isHeld = async () => {
+			const states = await pool.query(
+				"select query from pg_stat_activity where application_name = 'tributary ingest' and datname = current_database() and state = 'idle in transaction'",
+			);
+			return states.rows.some(({ query }) => query.includes('committed_batch'));
+		};
+
+		test('its row is written meanwhile, and committed when it is durable', async () => {
+			const site = await siteOf('keep-late');
+			const processed = process([instance(site, 'a', { uid: '1.1', slot: 1 }), instance(site, 'b', { uid: '1.2' })]);
+			await eventually(isHeld, 'all statements but COMMIT');
+			assert.deepEqual(await visible(site), [], 'no part of the batch is committed');
+			end(1, true);
+			assert.deepEqual(await processed, [{ kind: 'stored' }, { kind: 'stored' }]);
+			assert.deepEqual(await visible(site), ['1.1', '1.2']);
+			assert.deepEqual(asked, [1]);
+		});
+
+		test('it leaves no row and no trace when it does not become durable, and the others of its batch are stored', async () => {
+			const site = await siteOf('keep-undurable');
+			const processed = process([
+				instance(site, 'a', { uid: '1.1', slot: 1 }),
+				instance(site, 'b', { uid: '1.2', slot: 2 }),
+				instance(site, 'c', { uid: '1.3' }),
+			]);
+			await eventually(isHeld, 'all statements but COMMIT');
+			end(2, false);
+			end(1, true);
+			assert.deepEqual(await processed, [{ kind: 'stored' }, { kind: 'unplaced' }, { kind: 'stored' }]);
+			assert.deepEqual(await visible(site), ['1.1', '1.3']);
+			assert.deepEqual(await rows('select instance_count as n from imaging_study where site_id = $1', site), [{ n: 2 }]);
+			assert.deepEqual(
+				await rows('select 1 from message_log where site_id = $1', site),
+				[],
+				'it comes again, so nobody is told of a refusal',
+			);
+			assert.deepEqual(asked, [1, 2], 'each is asked for once, however often the batch is tried');
+			assert.deepEqual(await process([instance(site, 'b', { uid: '1.2' })]), [{ kind: 'stored' }]);
+		});
 	});
 });

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert';
-import { readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
 import type { MetricDefinition } from '#core/metric-definition.ts';
 import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
@@ -58,7 +58,16 @@ interface Panel {
 	targets?: { expr: string; legendFormat: string }[];
 }
 
-const dashboard: { panels: Panel[]; templating: { list: { definition?: string }[] } } = JSON.parse(read('ops/grafana/tributary.json'));
+interface Dashboard {
+	uid: string;
+	panels: Panel[];
+	templating: { list: { definition?: string }[] };
+}
+
+const dashboards = readdirSync(new URL('../../ops/grafana', import.meta.url)).map(
+	(file): Dashboard => JSON.parse(read(`ops/grafana/${file}`)),
+);
+const panels = dashboards.flatMap((dashboard) => dashboard.panels);
 const rules = read('ops/prometheus/rules.yml');
 const alerts = rules
 	.split(/^ {6}- alert: /m)
@@ -81,28 +90,32 @@ describe('the check of expressions', () => {
 	});
 });
 
-describe('the dashboard', () => {
+describe('the dashboards', () => {
+	test('are four, each with an address of its own', () => {
+		assert.deepEqual(dashboards.map(({ uid }) => uid).sort(), ['tributary', 'tributary-database', 'tributary-sites', 'tributary-surfaces']);
+	});
+
 	test('names only metrics, labels and values of the table', () => {
-		const expressions = dashboard.panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
+		const expressions = panels.flatMap(({ title, targets = [] }) => targets.map(({ expr }) => ({ title, expr })));
 		assert.ok(expressions.length > 30);
 		for (const { title, expr } of expressions) assert.deepEqual(faultsOf(expr), [], `${title}: ${expr}`);
 	});
 
 	test('its legends and variables name labels that the series have', () => {
-		for (const { title, targets = [] } of dashboard.panels) {
+		for (const { title, targets = [] } of panels) {
 			for (const { expr, legendFormat } of targets) {
 				for (const [, label = ''] of legendFormat.matchAll(/\{\{(\w+)\}\}/g))
 					assert.match(expr, new RegExp(`\\b${label}\\b|^[a-z_]+\\{`), title);
 			}
 		}
-		for (const { definition } of dashboard.templating.list) {
+		for (const { definition } of dashboards.flatMap(({ templating }) => templating.list)) {
 			const [, metric = '', label = ''] = /^label_values\((\w+), (\w+)\)$/.exec(definition ?? '') ?? [];
 			if (definition !== undefined) assert.ok(table.has(metric) && labelsOf(metric).has(label), definition);
 		}
 	});
 
 	test('shows every metric of the table', () => {
-		const text = JSON.stringify(dashboard);
+		const text = JSON.stringify(dashboards);
 		for (const name of table.keys()) assert.ok(text.includes(name), name);
 	});
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { nilId } from '#core/id.ts';
 import { type Letter, Mailbox } from '#site/mailbox.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { delivery } from './letters.ts';
@@ -50,6 +51,29 @@ describe('a mailbox', () => {
 		assert.equal(mailbox.bytes, 15);
 		mailbox.takeAll();
 		assert.equal(mailbox.bytes, 0);
+	});
+
+	test('counts what waits of each sender: its client, or its key', () => {
+		const of = (name: string, clientId: string, source: string) => {
+			const one = letter(name, 10);
+			return { ...one, delivery: { ...one.delivery, clientId, source } };
+		};
+		const mailbox = new Mailbox('a');
+		for (const one of [of('a1', 'client', '192.0.2.1'), of('a2', nilId, 'key1'), of('a3', 'client', '192.0.2.2')]) mailbox.push(one);
+		assert.deepEqual(mailbox.of('client'), { messages: 2, bytes: 20 });
+		assert.deepEqual(mailbox.of('key1'), { messages: 1, bytes: 10 });
+		assert.equal(mailbox.of('192.0.2.1'), undefined);
+		const first = mailbox.shift();
+		assert.deepEqual(mailbox.of('client'), { messages: 1, bytes: 10 });
+		mailbox.unshift(first === undefined ? [] : [first]);
+		assert.deepEqual(mailbox.of('client'), { messages: 2, bytes: 20 });
+		mailbox.takeAll();
+		assert.equal(mailbox.of('client'), undefined);
+		for (let sender = 0; sender < 1000; sender++) {
+			mailbox.push(of('a4', `client ${sender}`, ''));
+			mailbox.shift();
+		}
+		assert.ok(Array.from({ length: 1000 }, (_, sender) => mailbox.of(`client ${sender}`)).filter(Boolean).length < 100);
 	});
 
 	test('takes letters back before those that came later', () => {

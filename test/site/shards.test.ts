@@ -1,108 +1,11 @@
 import assert from 'node:assert/strict';
-import { describe, type TestContext, test } from 'node:test';
-import { silentLog } from '#core/log.ts';
-import { Shards, type ShardsOptions, type WorkerPool } from '#site/shards.ts';
-import { deliveriesOf, type IngestTask, type IngestTaskResult, resultOf } from '#site/task.ts';
-import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
-import { defaultLimits, type Limits } from '../../src/limits.ts';
-import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
-import { delivery, replyTo, Told } from './letters.ts';
-
-const stages = { interpretMs: 1, readMs: 2, applyMs: 3, writeMs: 4, repeats: 0, bisections: 0 };
-
-/** A batch that a worker was given, and how it ends. */
-interface Given {
-	/** `0/1`: the first worker's second lane. */
-	place: string;
-	messages: string;
-	done(more?: Partial<typeof stages>): void;
-	unavailable(): void;
-	crash(): void;
-}
-
-class Rig {
-	readonly timers = new ManualTimers();
-	readonly told = new Told();
-	readonly metrics = createMetrics({ processMetrics: false });
-	readonly given: Given[] = [];
-	readonly shards: Shards;
-	destroyed = 0;
-	#pools = 0;
-
-	constructor(t: TestContext, options: Partial<Omit<ShardsOptions, 'limits'>> & { limits?: Partial<Limits> } = {}) {
-		this.shards = new Shards({
-			worker: new URL('file:///worker.ts'),
-			workers: 2,
-			workerData: undefined,
-			metrics: this.metrics,
-			log: silentLog,
-			nowMs: () => this.timers.elapsedMs(),
-			timers: this.timers,
-			openPool: () => this.#open(this.#pools++),
-			...options,
-			limits: { ...defaultLimits, batchWaitMsMax: 0, ...options.limits },
-		});
-		t.after(() => this.close());
-	}
-
-	async close(waitMs = 0): Promise<void> {
-		const closing = this.shards.close(waitMs);
-		await this.timers.advance(waitMs);
-		await closing;
-	}
-
-	#open(pool: number): WorkerPool {
-		return {
-			threads: [],
-			run: (task) => new Promise((resolve, reject) => this.given.push(givenOf(pool, task, resolve, reject))),
-			destroy: async () => {
-				this.destroyed++;
-			},
-		};
-	}
-
-	send(messages: string): void {
-		for (const message of messages.split(' ')) {
-			const [name = '', bytes] = message.split(':');
-			this.told.watch(name, this.shards.deliver(of(name, Number(bytes ?? 1))));
-		}
-	}
-
-	async sent(messages: string): Promise<void> {
-		this.send(messages);
-		await this.timers.settle();
-	}
-
-	/** Ends the batch that was given last, and what follows at once. */
-	async end(how: (given: Given) => void = (given) => given.done()): Promise<void> {
-		how(this.given.at(-1) ?? assert.fail('no batch was given'));
-		await promisesSettle();
-		await this.timers.settle();
-	}
-
-	async counted(name: keyof typeof metricDefinitions, labels: Record<string, string> = {}): Promise<number> {
-		const { values } = (await this.metrics.registry.getSingleMetric(metricDefinitions[name].name)?.get()) ?? { values: [] };
-		return values.find((one) => Object.entries(labels).every(([label, value]) => one.labels[label] === value))?.value ?? 0;
-	}
-}
-
-function givenOf(pool: number, task: IngestTask, resolve: (result: IngestTaskResult) => void, reject: (error: Error) => void): Given {
-	const deliveries = deliveriesOf(task);
-	return {
-		place: `${pool}/${task.lane}`,
-		messages: deliveries.map(({ id }) => id).join(' '),
-		done: (more = {}) => resolve(resultOf(deliveries.map(replyTo), { ...stages, ...more })),
-		unavailable: () => resolve({ kind: 'unavailable' }),
-		crash: () => reject(new Error('the worker ended')),
-	};
-}
-
-/** The id of a site ends in hexadecimal digits, by which it has its lane: `a1` is a message of the site in lane 10 of so many. */
-function of(name: string, bytes = 1) {
-	return { ...delivery(name, bytes), siteId: siteOf(name) };
-}
-
-const siteOf = (name: string) => `00000000-0000-0000-0000-00000000000${name.slice(0, 1)}`;
+import { describe, test } from 'node:test';
+import { deliveriesOf, resultOf } from '#site/task.ts';
+import type { WorkerPool } from '#site/worker-pool.ts';
+import { promisesSettle } from '#test/support/manual-timers.ts';
+import type { Limits } from '../../src/limits.ts';
+import { replyTo } from './letters.ts';
+import { of, Rig, siteOf, stages } from './shards-rig.ts';
 
 describe('sites and lanes', () => {
 	test('each site has a lane, two of them a worker; lanes of both workers are in flight at once', async (t) => {
@@ -127,6 +30,7 @@ describe('sites and lanes', () => {
 		let bytes: Uint8Array[] = [];
 		const openPool = (): WorkerPool => ({
 			threads: [],
+			cpuMs: () => 0,
 			run: (task) => {
 				const deliveries = deliveriesOf(task);
 				bytes = deliveries.map((one) => one.bytes);
@@ -155,6 +59,10 @@ describe('sites and lanes', () => {
 describe('room', () => {
 	// Limits, what waits behind a batch in flight, whether there is room for site 0 and so many bytes.
 	const cases: [string, Partial<Limits>, string, number, boolean][] = [
+		['is there while fewer messages of its client wait than may', { mailboxClientMessagesMax: 3 }, '02 03', 1, true],
+		['is not there when as many of its client wait as may', { mailboxClientMessagesMax: 2 }, '02 03', 1, false],
+		['is there up to the bytes of a client', { mailboxClientBytesMax: 100 }, '02:60', 40, true],
+		['is not there beyond the bytes of a client', { mailboxClientBytesMax: 100 }, '02:60', 41, false],
 		['is there while fewer messages wait than may', { mailboxMessagesMax: 3 }, '02 03', 1, true],
 		['is not there when as many wait as may', { mailboxMessagesMax: 2 }, '02 03', 1, false],
 		['another site’s messages do not count', { mailboxMessagesMax: 2 }, '41 42 02', 1, true],
@@ -170,9 +78,20 @@ describe('room', () => {
 			await rig.sent('01');
 			await rig.sent('11');
 			await rig.sent(waiting);
-			assert.equal(rig.shards.hasRoom(siteOf('0'), bytes), expected);
+			assert.equal(rig.shards.hasRoom(siteOf('0'), 'client', bytes), expected);
 		});
 	}
+
+	test('is there for another client of the site when one has its share', async (t) => {
+		const rig = new Rig(t, { limits: { mailboxClientMessagesMax: 2 } });
+		await rig.sent('01');
+		await rig.sent('02 03 04');
+		assert.deepEqual(rig.told.take(), ['04 unavailable']);
+		assert.equal(await rig.counted('mailboxFull', { holder: 'client' }), 1);
+		assert.equal(rig.shards.hasRoom(siteOf('0'), 'another', 1), true);
+		await rig.end();
+		assert.equal(rig.shards.hasRoom(siteOf('0'), 'client', 1), true);
+	});
 
 	test('a site’s own limit holds below that of all sites, and not above it', async (t) => {
 		for (const [own, expected] of [
@@ -184,10 +103,10 @@ describe('room', () => {
 			const rig = new Rig(t, { waitingMaxOf: () => own, limits: { mailboxMessagesMax: 2 } });
 			await rig.sent('01');
 			await rig.sent('02');
-			assert.equal(rig.shards.hasRoom(siteOf('0'), 1), expected, `own limit ${own}`);
+			assert.equal(rig.shards.hasRoom(siteOf('0'), 'client', 1), expected, `own limit ${own}`);
 			if (own === 99) {
 				await rig.sent('03');
-				assert.equal(rig.shards.hasRoom(siteOf('0'), 1), false);
+				assert.equal(rig.shards.hasRoom(siteOf('0'), 'client', 1), false);
 			}
 		}
 	});
@@ -197,7 +116,7 @@ describe('room', () => {
 		await rig.sent('01');
 		await rig.sent('02 03');
 		assert.deepEqual(rig.told.take(), ['03 unavailable']);
-		assert.equal(await rig.counted('mailboxFull'), 1);
+		assert.equal(await rig.counted('mailboxFull', { holder: 'site' }), 1);
 		await assert.rejects(rig.shards.deliver(of('04')), { code: 'unavailable', retryAfterSeconds: 1 });
 	});
 
@@ -206,12 +125,13 @@ describe('room', () => {
 		await rig.sent('01');
 		await rig.sent('02');
 		const told: string[] = [];
+		const due = rig.timers.due.length;
 		for (const name of ['one', 'other']) void rig.shards.whenRoom(siteOf('0')).then(() => told.push(name));
 		await rig.timers.settle();
 		assert.deepEqual(told, []);
 		await rig.end();
 		assert.deepEqual(told, ['one', 'other']);
-		assert.deepEqual(rig.timers.due.length, 1);
+		assert.deepEqual(rig.timers.due.length, due);
 	});
 
 	test('who waits for it asks again after a short while', async (t) => {
@@ -326,5 +246,25 @@ describe('closing', () => {
 		await assert.rejects(rig.shards.deliver(of('01')), { code: 'unavailable' });
 		await rig.timers.advance(1000);
 		assert.deepEqual(rig.timers.due, []);
+	});
+});
+
+describe('the watch over processor time', () => {
+	test('looks while a worker has work, and a second longer', async (t) => {
+		const rig = new Rig(t);
+		const looks = () => rig.timers.due.filter((ms) => ms <= 50).length;
+		await rig.timers.advance(100);
+		assert.equal(looks(), 0);
+		await rig.sent('a1');
+		await rig.timers.advance(10_000);
+		assert.equal(looks(), 1);
+		await rig.end();
+		await rig.timers.advance(500);
+		assert.equal(looks(), 1);
+		await rig.timers.advance(700);
+		assert.equal(looks(), 0);
+		await rig.sent('a2');
+		assert.equal(looks(), 1);
+		await rig.end();
 	});
 });

@@ -19,6 +19,9 @@ const elsewhere: Readonly<Record<string, string>> = {
 	identity_doubt: 'a doubt about two patients names both, before a merge and after it',
 	imaging_conflict: 'the Patient ID that an image states, as it states it',
 	study_edit: 'the patients of the study as they were; an undo follows merges (record/kinds/study-edit)',
+	deleted_study: 'whose study it was when it was deleted, as the record of that',
+	legal_hold:
+		'the patient for whom it was placed; who asks what is held follows merges (storage/statements/administrative/study-retention)',
 	mpps_session: 'the Patient ID that a modality reported, as it was reported',
 };
 

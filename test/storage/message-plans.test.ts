@@ -2,11 +2,15 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
+import { actorsLike, beginningsOf, controlsLike, typesLike } from '#storage/statements/administrative/alike.ts';
 import { listFailures, openMessages } from '#storage/statements/administrative/failures.ts';
+import { findIds } from '#storage/statements/administrative/find-ids.ts';
+import { auditHistogram, messageHistogram, studyHistogram, unmatchedHistogram } from '#storage/statements/administrative/histograms.ts';
 import { listAlike, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
+import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
 import { causeOf, firstIdOf, type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
-import { nodesOf, type PlanNode } from '#test/support/plan.ts';
+import { nodesOf, type PlanNode, readParents } from '#test/support/plan.ts';
 
 const [siteId, otherSiteId] = [newId(), newId()];
 const [clientId, rareClientId] = [newId(), newId()];
@@ -39,6 +43,10 @@ select :site, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, 1, n
 from generate_series(1, 20000) n;
 insert into patient_identifier (site_id, value, system, patient_id, old, rank)
 select :site, (n % 15000)::text, 'urn:mrn:' || n % 2, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, false, 0 from generate_series(1, 20000) n;
+insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
+select :site, (lpad(to_hex(:start + n * 1000), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid, to_timestamp((:start + n * 1000) / 1000.0),
+	case when n % 1000 = 0 then 'mia@example.org' else 'key:' || n % 300 end, case when n % 2000 = 5 then 'dicom.association' else 'fhir.read' end, 'x', '{"failed":0}'
+from generate_series(1, 20000) n;
 analyze;
 `;
 
@@ -55,7 +63,7 @@ before(async () => {
 	};
 	const text = seed.replaceAll(':start', String(startMs));
 	await client.query(text.replaceAll(/:(site|other|client|rare|nil)\b/g, (_, name: string) => `'${values[name]}'::uuid`));
-	parents = await readParents();
+	parents = await readParents(client);
 });
 
 after(async () => {
@@ -65,13 +73,6 @@ after(async () => {
 
 /** The table or index itself for each partition of it. */
 let parents: ReadonlyMap<string, string>;
-
-async function readParents(): Promise<ReadonlyMap<string, string>> {
-	const { rows } = await client.query<{ child: string; parent: string }>(
-		'select c.relname as child, p.relname as parent from pg_inherits i join pg_class c on c.oid = i.inhrelid join pg_class p on p.oid = i.inhparent',
-	);
-	return new Map(rows.map(({ child, parent }) => [child, parent]));
-}
 
 /** The nodes of a plan by the names of whole tables and indexes, without those on partitions that hold nothing. */
 function nodesOfWhole(plan: PlanNode): PlanNode[] {
@@ -103,8 +104,8 @@ const newest = (step: number, count = 20, from = 20_000) => numbered(Array.from(
 describe('a page of the message log is read from an index in its order, and no more than the page', () => {
 	const cases: [string, Asked, string, string[]][] = [
 		['no filter', {}, 'message_log_pkey', newest(1)],
-		['a control id', { controlId: 'C4711' }, 'message_log_control', ['C4711']],
-		['a type', { messageType: 'ADT^A40' }, 'message_log_type', newest(500)],
+		['a control id', { controlIds: ['C4711'] }, 'message_log_control', ['C4711']],
+		['a type', { messageTypes: ['ADT^A40'] }, 'message_log_type', newest(500)],
 		['a client', { clientId: rareClientId }, 'message_log_client', newest(400, 20, 19_601)],
 		['a surface', { surface: 'hl7-http' }, 'message_log_surface', newest(100)],
 		['MLLP', { surface: 'mllp' }, 'message_log_client', numbered(Array.from({ length: 20 }, (_, index) => 19_999 - index))],
@@ -117,7 +118,7 @@ describe('a page of the message log is read from an index in its order, and no m
 		['until', { untilMs: startMs + 5_000_000, limit: 3 }, 'message_log_pkey', ['C4999', 'C4998', 'C4997']],
 		['since', { sinceMs: startMs + 19_998_000 }, 'message_log_pkey', newest(1, 3)],
 		['a page further on', { before: firstIdOf(startMs + 100_000), limit: 2 }, 'message_log_pkey', ['C99', 'C98']],
-		['two filters', { messageType: 'ADT^A40', outcome: 'refused' }, 'message_log_type', newest(1500, 13, 19_500)],
+		['two filters', { messageTypes: ['ADT^A40'], outcome: 'refused' }, 'message_log_type', newest(1500, 13, 19_500)],
 	];
 	for (const [name, asked, index, page] of cases) {
 		test(name, async () => {
@@ -139,7 +140,7 @@ describe('a page of the message log is read from an index in its order, and no m
 	}
 
 	test('all sites together', async () => {
-		const { statement, values } = searchMessages({ sites: undefined, messageType: 'ADT^A08', untilMs: startMs + 3500, limit: 10 });
+		const { statement, values } = searchMessages({ sites: undefined, messageTypes: ['ADT^A08'], untilMs: startMs + 3500, limit: 10 });
 		const { rows } = await client.query(statement.text, values);
 		assert.deepEqual(
 			rows.map(({ site, control_id: id }) => `${site} ${id}`),
@@ -195,5 +196,75 @@ describe('what is grouped and walked through reads an index', () => {
 		const { rows } = await client.query(listAlike.text, [siteId, null, 100]);
 		const walked = rows.filter(({ ids }) => ids === null);
 		assert.equal(walked.length, 1, 'a walk that ends early says where');
+	});
+
+	test('types and control ids by their beginning, and who acted by a part', async () => {
+		const types = await client.query(typesLike.text, [[siteId], 'adt']);
+		assert.deepEqual(types.rows.map(({ message_type: type }) => type).sort(), ['ADT^A08', 'ADT^A40']);
+		assert.deepEqual(await indexes(typesLike.text, [[siteId], 'adt']), ['message_log_type']);
+		const controls = await client.query(controlsLike.text, [[siteId], beginningsOf('c471'), 100]);
+		assert.equal(controls.rows.length, 11);
+		assert.ok((await indexes(controlsLike.text, [[siteId], beginningsOf('c471'), 100])).includes('message_log_control'));
+		const actors = await client.query(actorsLike.text, [[siteId], 'MIA']);
+		assert.deepEqual(actors.rows, [{ site_id: siteId, actor: 'mia@example.org' }]);
+		assert.ok((await indexes(actorsLike.text, [[siteId], 'MIA'])).includes('audit_event_actor'));
+		assert.ok((await indexes(actorsLike.text, [null, 'MIA'])).includes('audit_event_actor'));
+	});
+
+	test('a page of the audit trail by who acted, and of associations', async () => {
+		const page = (sites: unknown, actors: unknown, action: string | null) => [
+			sites,
+			actors,
+			action,
+			null,
+			null,
+			null,
+			20,
+			null,
+			null,
+			null,
+			null,
+		];
+		const byActor = page([siteId], ['mia@example.org'], null);
+		assert.ok((await indexes(listAuditEvents({ byActor: true, action: null }).text, byActor)).includes('audit_event_actor'));
+		const { rows } = await client.query(listAuditEvents({ byActor: true, action: null }).text, byActor);
+		assert.equal(rows.length, 20);
+		const ofAssociations = listAuditEvents({ byActor: false, action: 'dicom.association' });
+		assert.ok((await indexes(ofAssociations.text, page([siteId], null, 'dicom.association'))).includes('audit_event_association'));
+	});
+
+	test('what an id belongs to', async () => {
+		const used = await indexes(findIds.text, [[siteId], beginningsOf('471'), '471', null]);
+		for (const index of ['message_log_control', 'patient_identifier_pkey']) assert.ok(used.includes(index), used.join(', '));
+	});
+
+	test('a histogram reads the ranges of its parts', async () => {
+		const starts = Array.from({ length: 10 }, (_, index) => startMs + 10_000_000 + index * 100_000);
+		const [lows, highs] = [starts.map(firstIdOf), starts.map((each) => firstIdOf(each + 100_000))];
+		const cases: [Partial<MessageFilters>, string, number][] = [
+			[{}, 'message_log_pkey', 1000],
+			[{ messageTypes: ['ADT^A40'] }, 'message_log_type', 2],
+			[{ outcome: 'refused' }, 'message_log_outcome', 33],
+			[{ clientId: rareClientId }, 'message_log_client', 3],
+		];
+		for (const [filters, index, total] of cases) {
+			const { text, values } = messageHistogram({ sites: ['west'], limit: 1, ...filters }, lows, highs);
+			const { rows } = await client.query(text, values);
+			assert.equal(
+				rows.reduce((sum, { count }) => sum + count, 0),
+				total,
+			);
+			const used = await indexes(text, values);
+			assert.ok(used.includes(index), used.join(', '));
+		}
+		const audit = await indexes(auditHistogram(null).text, [lows, highs, [siteId], null, null, null]);
+		assert.ok(audit.includes('audit_event_pkey') || audit.includes('audit_event_all'), audit.join(', '));
+		const associations = auditHistogram('dicom.association');
+		assert.ok(
+			(await indexes(associations.text, [lows, highs, [siteId], null, 'dicom.association', null])).includes('audit_event_association'),
+		);
+		await indexes(unmatchedHistogram.text, [lows, highs]);
+		const moments = [starts, starts].map((each) => each.map((at) => new Date(at).toISOString()));
+		await indexes(studyHistogram.text, [...moments, [siteId]]);
 	});
 });

@@ -6,6 +6,7 @@ import { Failure } from '#core/failure.ts';
 import type { Reader } from '#storage/reader.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { administer as administerServer } from '#test/support/template.ts';
 import type { Limits } from '../../src/limits.ts';
 
@@ -127,6 +128,27 @@ describe('a database that is away', () => {
 		assert.equal(attempts, 1);
 		await Promise.all(Array.from({ length: 20 }, () => assert.rejects(reader.run(one, [1]), unavailable)));
 		assert.ok(attempts <= 2, `${attempts} attempts`);
+	});
+
+	test('that gives out no more connections fails no read while one is open, and says when none is', async (t) => {
+		const name = new URL(database.url).pathname.slice(1);
+		const [opened, closed] = [open(t, { connections: 4 }), open(t, { connections: 2 })];
+		await opened.openAll();
+		await administerServer(database.url, `alter database ${name} allow_connections false`);
+		try {
+			await closed.openAll();
+			assert.deepEqual([opened.isUp, closed.isUp], [true, false]);
+			const many = await Promise.all(Array.from({ length: 40 }, (_, index) => opened.run(one, [index])));
+			assert.equal(many.length, 40);
+			await assert.rejects(closed.run(one, [1]), unavailable);
+		} finally {
+			await administerServer(database.url, `alter database ${name} allow_connections true`);
+		}
+		await eventually(async () => {
+			await closed.openAll();
+			return closed.isUp;
+		}, 'the connections');
+		assert.deepEqual(await closed.run(one, [1]), [['1']]);
 	});
 
 	test('a closed reader refuses', async (t) => {

@@ -23,8 +23,25 @@ create table admin_session (
 	began_at timestamp with time zone not null,
 	seen_at timestamp with time zone not null,
 	source text not null,
+	provider_session text,
 	PRIMARY KEY (digest),
 	FOREIGN KEY (user_id) REFERENCES app_user(id)
+);
+
+create table alert (
+	id uuid not null,
+	key text not null,
+	name text not null,
+	severity text not null,
+	summary text not null,
+	list text,
+	about_site uuid not null,
+	node text,
+	since timestamp with time zone not null,
+	started_at timestamp with time zone not null,
+	seen_at timestamp with time zone not null,
+	ended_at timestamp with time zone,
+	PRIMARY KEY (id)
 );
 
 create table allergy_intolerance (
@@ -58,9 +75,14 @@ create table api_key (
 	last_used_at timestamp with time zone,
 	revoked_at timestamp with time zone,
 	settings jsonb not null default '{}'::jsonb,
+	expires_at timestamp with time zone,
+	scopes text[],
+	replaced_by text,
 	PRIMARY KEY (id),
 	FOREIGN KEY (owner_id) REFERENCES app_user(id),
+	FOREIGN KEY (replaced_by) REFERENCES api_key(id),
 	FOREIGN KEY (site_id) REFERENCES site(id),
+	CHECK (((cardinality(scopes) > 0) AND (scopes <@ ARRAY['read'::text, 'write'::text, 'ingest'::text, 'imaging'::text]))),
 	CHECK ((jsonb_typeof(settings) = 'object'::text))
 );
 
@@ -73,10 +95,40 @@ create table app_user (
 	role text not null,
 	all_sites boolean not null default false,
 	one_time_since timestamp with time zone,
+	sign_in text not null default 'local'::text,
+	provider_issuer text,
+	provider_subject text,
+	second_factor bytea,
+	second_factor_pending bytea,
+	second_factor_step bigint,
+	recovery_codes bytea[],
 	UNIQUE (email),
 	PRIMARY KEY (id),
 	CHECK (((NOT all_sites) OR (role = 'auditor'::text))),
-	CHECK ((role = ANY (ARRAY['auditor'::text, 'manager'::text, 'administrator'::text])))
+	CHECK ((role = ANY (ARRAY['auditor'::text, 'manager'::text, 'administrator'::text]))),
+	CHECK ((sign_in = ANY (ARRAY['local'::text, 'provider'::text])))
+);
+
+create table audit_batch (
+	chain_id uuid not null,
+	sequence bigint not null,
+	id uuid not null,
+	recorded_at timestamp with time zone not null,
+	events integer not null,
+	first_id uuid,
+	last_id uuid,
+	previous bytea not null,
+	digest bytea not null,
+	notes text not null default '{}'::text,
+	UNIQUE (id),
+	PRIMARY KEY (chain_id, sequence),
+	CHECK ((events >= 0))
+);
+
+create table audit_chain (
+	id uuid not null,
+	started_at timestamp with time zone not null,
+	PRIMARY KEY (id)
 );
 
 create table audit_event (
@@ -88,8 +140,25 @@ create table audit_event (
 	subject text not null,
 	source text,
 	detail jsonb not null default '{}'::jsonb,
+	patients uuid[],
+	studies text[],
+	batch uuid,
 	PRIMARY KEY (site_id, id)
 ) partition by RANGE (id);
+
+create table audit_forwarded (
+	receiver text not null,
+	chain_id uuid not null,
+	sequence bigint not null,
+	PRIMARY KEY (receiver, chain_id)
+);
+
+create table audit_forwarder (
+	receiver text not null,
+	holder uuid not null,
+	seen_at timestamp with time zone not null,
+	PRIMARY KEY (receiver)
+);
 
 create table authority_alias (
 	site_id uuid not null,
@@ -189,6 +258,36 @@ create table condition (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
+create table configuration_apply (
+	id uuid not null,
+	applied_at timestamp with time zone not null,
+	actor text not null,
+	before text not null,
+	changes json not null,
+	rolls_back uuid,
+	rolled_back_by uuid,
+	PRIMARY KEY (id)
+);
+
+create table deleted_study (
+	site_id uuid not null,
+	id uuid not null,
+	deleted_at timestamp with time zone not null,
+	study_uid text not null,
+	version integer not null,
+	patient_id uuid,
+	reason_code text not null,
+	reason text not null,
+	deleted_by text not null,
+	changed_at timestamp with time zone not null,
+	series_count integer not null,
+	instance_count integer not null,
+	bytes bigint not null,
+	instances jsonb not null,
+	object_keys text[],
+	PRIMARY KEY (site_id, id, deleted_at)
+);
+
 create table diagnostic_report (
 	site_id uuid not null,
 	id uuid not null,
@@ -257,6 +356,15 @@ create table document_reference (
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=90, toast_tuple_target=8160);
 
+create table edited_message (
+	site_id uuid not null,
+	message_id uuid not null,
+	original_id uuid not null,
+	actor text not null,
+	edited_at timestamp with time zone not null default now(),
+	PRIMARY KEY (site_id, message_id)
+);
+
 create table encounter (
 	site_id uuid not null,
 	id uuid not null,
@@ -276,6 +384,28 @@ create table encounter (
 	is_numbered boolean,
 	PRIMARY KEY (site_id, id)
 ) with (fillfactor=80, toast_tuple_target=8160);
+
+create table feed_hour (
+	site_id uuid not null,
+	feed text not null,
+	hour timestamp with time zone not null,
+	received integer not null,
+	refused integer not null,
+	last_at timestamp with time zone not null,
+	received_by_minute integer[] not null,
+	refused_by_minute integer[] not null,
+	acknowledged integer[] not null,
+	PRIMARY KEY (site_id, feed, hour)
+);
+
+create table feed_queue (
+	site_id uuid not null,
+	feed text not null,
+	process uuid not null,
+	waiting integer not null,
+	at timestamp with time zone not null,
+	PRIMARY KEY (site_id, feed, process)
+);
 
 create table identity_dismissal (
 	site_id uuid not null,
@@ -427,6 +557,21 @@ create table integration_client (
 	CHECK ((jsonb_typeof(settings) = 'object'::text))
 );
 
+create table legal_hold (
+	site_id uuid not null,
+	id uuid not null,
+	patient_id uuid,
+	study_uid text,
+	reason text not null,
+	placed_at timestamp with time zone not null,
+	placed_by text not null,
+	lifted_at timestamp with time zone,
+	lifted_by text,
+	PRIMARY KEY (site_id, id),
+	CHECK (((length(reason) >= 1) AND (length(reason) <= 500))),
+	CHECK (((patient_id IS NULL) <> (study_uid IS NULL)))
+);
+
 create table long_search (
 	site_id uuid not null,
 	id uuid not null,
@@ -504,6 +649,47 @@ create table mpps_session (
 	PRIMARY KEY (site_id, id),
 	CHECK ((status = ANY (ARRAY['IN PROGRESS'::text, 'COMPLETED'::text, 'DISCONTINUED'::text])))
 ) with (fillfactor=80);
+
+create table notification (
+	id uuid not null,
+	user_id uuid,
+	of_site uuid,
+	by text not null,
+	target text not null,
+	secret bytea,
+	alerts text[] not null,
+	severities text[] not null,
+	sites uuid[] not null,
+	active boolean not null,
+	created_at timestamp with time zone not null,
+	PRIMARY KEY (id),
+	FOREIGN KEY (of_site) REFERENCES site(id),
+	FOREIGN KEY (user_id) REFERENCES app_user(id) ON DELETE CASCADE,
+	CHECK (((by = 'webhook'::text) = (secret IS NOT NULL))),
+	CHECK (((user_id IS NULL) OR (of_site IS NULL))),
+	CHECK ((by = ANY (ARRAY['email'::text, 'webhook'::text])))
+);
+
+create table notification_delivery (
+	id uuid not null,
+	notification_id uuid not null,
+	alert_id uuid not null,
+	phase text not null,
+	state text not null default 'waiting'::text,
+	attempts integer not null default 0,
+	next_at timestamp with time zone not null,
+	holder uuid,
+	held_until timestamp with time zone,
+	fault text,
+	created_at timestamp with time zone not null,
+	done_at timestamp with time zone,
+	UNIQUE (alert_id, notification_id, phase),
+	PRIMARY KEY (id),
+	FOREIGN KEY (alert_id) REFERENCES alert(id) ON DELETE CASCADE,
+	FOREIGN KEY (notification_id) REFERENCES notification(id) ON DELETE CASCADE,
+	CHECK ((phase = ANY (ARRAY['start'::text, 'end'::text]))),
+	CHECK ((state = ANY (ARRAY['waiting'::text, 'sent'::text, 'failed'::text])))
+);
 
 create table observation (
 	site_id uuid not null,
@@ -647,6 +833,9 @@ create table replay_run (
 	kind text not null default 'replay'::text,
 	task jsonb,
 	progress jsonb,
+	ignored integer not null default 0,
+	known integer not null default 0,
+	dismissed_at timestamp with time zone,
 	PRIMARY KEY (site_id, id),
 	CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text, 'interrupted'::text])))
 );
@@ -663,6 +852,33 @@ create table resource_history (
 	given_id text,
 	PRIMARY KEY (site_id, resource_type, id, version, last_updated)
 ) partition by RANGE (last_updated);
+
+create table retention_run (
+	id uuid not null,
+	asked_by text not null,
+	state text not null,
+	started_at timestamp with time zone not null default now(),
+	seen_at timestamp with time zone not null default now(),
+	finished_at timestamp with time zone,
+	removed jsonb not null default '[]'::jsonb,
+	failure text,
+	PRIMARY KEY (id),
+	CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'failed'::text, 'interrupted'::text])))
+);
+
+create table saved_filter (
+	id uuid not null,
+	owner text not null,
+	screen text not null,
+	name text not null,
+	query text not null,
+	created_at timestamp with time zone not null,
+	PRIMARY KEY (id),
+	CHECK ((length(name) <= 60)),
+	CHECK ((length(owner) <= 320)),
+	CHECK ((length(query) <= 2000)),
+	CHECK ((length(screen) <= 64))
+);
 
 create table search_entry (
 	site_id uuid not null,
@@ -681,6 +897,16 @@ create table search_progress (
 	PRIMARY KEY (site_id, resource_type)
 );
 
+create table set_aside_message (
+	site_id uuid not null,
+	message_id uuid not null,
+	reason text not null,
+	actor text not null,
+	set_aside_at timestamp with time zone not null default now(),
+	PRIMARY KEY (site_id, message_id),
+	CHECK (((length(reason) >= 1) AND (length(reason) <= 500)))
+);
+
 create table sign_in_failure (
 	kind text not null,
 	bucket integer not null,
@@ -690,6 +916,34 @@ create table sign_in_failure (
 	PRIMARY KEY (kind, bucket),
 	CHECK (((bucket >= 0) AND (bucket <= 65535))),
 	CHECK ((kind = ANY (ARRAY['account'::text, 'address'::text, 'browser'::text, 'change'::text])))
+);
+
+create table sign_in_group (
+	id uuid not null,
+	name text not null,
+	role text not null,
+	all_sites boolean not null default false,
+	created_at timestamp with time zone not null default now(),
+	UNIQUE (name),
+	PRIMARY KEY (id),
+	CHECK (((NOT all_sites) OR (role = 'auditor'::text))),
+	CHECK ((role = ANY (ARRAY['auditor'::text, 'manager'::text, 'administrator'::text])))
+);
+
+create table sign_in_group_site (
+	group_id uuid not null,
+	site_id uuid not null,
+	PRIMARY KEY (group_id, site_id),
+	FOREIGN KEY (group_id) REFERENCES sign_in_group(id) ON DELETE CASCADE,
+	FOREIGN KEY (site_id) REFERENCES site(id)
+);
+
+create table sign_in_policy (
+	network boolean not null default true,
+	second_factor_roles text[] not null default '{}'::text[],
+	PRIMARY KEY (network),
+	CHECK ((second_factor_roles <@ ARRAY['auditor'::text, 'manager'::text, 'administrator'::text])),
+	CHECK (network)
 );
 
 create table site (
@@ -801,7 +1055,24 @@ create table unmatched_message (
 	message_type text not null,
 	control_id text not null,
 	bytes bytea not null,
+	site_id uuid,
+	sending_application text,
+	sending_facility text,
+	called_ae text,
+	calling_ae text,
+	replayed_at timestamp with time zone,
+	replayed_as uuid,
 	PRIMARY KEY (id)
+);
+
+create table viewer_token (
+	digest bytea not null,
+	site_id uuid not null,
+	study_uid text not null,
+	actor text not null,
+	expires_at timestamp with time zone not null,
+	PRIMARY KEY (digest),
+	FOREIGN KEY (site_id) REFERENCES site(id)
 );
 
 create table written_imaging_study (
@@ -834,6 +1105,8 @@ CREATE INDEX accepted_message_time ON public.accepted_message USING brin (accept
 
 CREATE INDEX admin_session_user ON public.admin_session USING btree (user_id);
 
+CREATE INDEX alert_recent ON public.alert USING btree (started_at DESC, id);
+
 CREATE INDEX allergy_intolerance_changes ON public.allergy_intolerance USING btree (site_id, last_updated, id);
 
 CREATE INDEX allergy_intolerance_clinical_status ON public.allergy_intolerance USING btree (site_id, clinical_status, id);
@@ -852,7 +1125,15 @@ CREATE INDEX allergy_intolerance_patient ON public.allergy_intolerance USING btr
 
 CREATE INDEX api_key_site ON public.api_key USING btree (site_id);
 
+CREATE INDEX audit_event_actor ON ONLY public.audit_event USING btree (site_id, actor, id);
+
 CREATE INDEX audit_event_all ON ONLY public.audit_event USING btree (id);
+
+CREATE INDEX audit_event_association ON ONLY public.audit_event USING btree (site_id, id) WHERE (action = 'dicom.association'::text);
+
+CREATE INDEX audit_event_patients ON ONLY public.audit_event USING gin (patients) WITH (gin_pending_list_limit='64') WHERE (patients IS NOT NULL);
+
+CREATE INDEX audit_event_unlinked ON ONLY public.audit_event USING btree (id) WHERE (batch IS NULL);
 
 CREATE INDEX authority_alias_other ON public.authority_alias USING btree (site_id, other);
 
@@ -879,6 +1160,10 @@ CREATE INDEX condition_item ON public.condition USING btree (site_id, patient_id
 CREATE INDEX condition_meta ON public.condition USING btree (site_id, id) WHERE (meta IS NOT NULL);
 
 CREATE INDEX condition_patient ON public.condition USING btree (site_id, patient_id, id);
+
+CREATE INDEX deleted_study_objects ON public.deleted_study USING btree (site_id) WHERE (object_keys IS NOT NULL);
+
+CREATE INDEX deleted_study_uid ON public.deleted_study USING btree (site_id, study_uid);
 
 CREATE INDEX diagnostic_report_accession ON public.diagnostic_report USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
 
@@ -940,6 +1225,8 @@ CREATE INDEX encounter_unnumbered ON public.encounter USING btree (site_id, pati
 
 CREATE INDEX encounter_visit ON public.encounter USING btree (site_id, visit_key);
 
+CREATE INDEX feed_hour_by_hour ON public.feed_hour USING btree (site_id, hour);
+
 CREATE INDEX identity_doubt_open ON public.identity_doubt USING btree (site_id, id) WHERE (settled_at IS NULL);
 
 CREATE INDEX identity_doubt_study ON public.identity_doubt USING btree (site_id, study_uid) WHERE ((settled_at IS NULL) AND (study_uid IS NOT NULL));
@@ -965,6 +1252,8 @@ CREATE INDEX imaging_study_started ON public.imaging_study USING btree (site_id,
 CREATE INDEX imaging_study_started_from ON public.imaging_study USING btree (site_id, started_from, id);
 
 CREATE INDEX imaging_study_unmatched ON public.imaging_study USING btree (site_id, stated_patient_id) WHERE ((patient_id IS NULL) AND (stated_patient_id IS NOT NULL));
+
+CREATE INDEX legal_hold_in_force ON public.legal_hold USING btree (site_id) WHERE (lifted_at IS NULL);
 
 CREATE INDEX long_search_expires_at ON public.long_search USING btree (site_id, expires_at);
 
@@ -995,6 +1284,14 @@ CREATE INDEX mpps_session_patient ON public.mpps_session USING btree (site_id, p
 CREATE INDEX mpps_session_status ON public.mpps_session USING btree (site_id, status, id);
 
 CREATE INDEX mpps_session_study ON public.mpps_session USING btree (site_id, study_uid, id);
+
+CREATE INDEX notification_delivery_due ON public.notification_delivery USING btree (next_at) WHERE (state = 'waiting'::text);
+
+CREATE INDEX notification_delivery_of ON public.notification_delivery USING btree (notification_id, created_at DESC);
+
+CREATE INDEX notification_of_site ON public.notification USING btree (of_site);
+
+CREATE INDEX notification_of_user ON public.notification USING btree (user_id);
 
 CREATE INDEX observation_changes ON public.observation USING btree (site_id, last_updated, id);
 
@@ -1058,11 +1355,17 @@ CREATE INDEX procedure_patient ON public.procedure USING btree (site_id, patient
 
 CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btree (site_id, resource_type, last_updated, id);
 
+CREATE INDEX retention_run_started ON public.retention_run USING btree (started_at);
+
 CREATE INDEX search_entry_terms ON public.search_entry USING gin (site_id, terms) WITH (fastupdate='on', gin_pending_list_limit='64');
 
 CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_study_uid, id) WHERE (other_study_uid IS NOT NULL);
 
 CREATE INDEX study_edit_study ON public.study_edit USING btree (site_id, study_uid, id);
+
+CREATE INDEX unmatched_message_site ON public.unmatched_message USING btree (site_id, id);
+
+CREATE INDEX viewer_token_site ON public.viewer_token USING btree (site_id, expires_at);
 
 CREATE INDEX written_imaging_study_accession ON public.written_imaging_study USING btree (site_id, accession_number) WHERE (accession_number IS NOT NULL);
 
@@ -1074,6 +1377,10 @@ CREATE INDEX written_imaging_study_started ON public.written_imaging_study USING
 
 CREATE INDEX written_imaging_study_uid ON public.written_imaging_study USING btree (site_id, study_uid) WHERE (study_uid IS NOT NULL);
 
+CREATE UNIQUE INDEX alert_active ON public.alert USING btree (key) WHERE (ended_at IS NULL);
+
+CREATE UNIQUE INDEX app_user_provider ON public.app_user USING btree (provider_issuer, provider_subject);
+
 CREATE UNIQUE INDEX identity_doubt_key ON public.identity_doubt USING btree (site_id, key);
 
 CREATE UNIQUE INDEX imaging_study_id ON public.imaging_study USING btree (site_id, id);
@@ -1081,3 +1388,7 @@ CREATE UNIQUE INDEX imaging_study_id ON public.imaging_study USING btree (site_i
 CREATE UNIQUE INDEX observation_order ON public.observation USING btree (site_id, order_key, item_key) WHERE (order_key IS NOT NULL);
 
 CREATE UNIQUE INDEX replay_run_running ON public.replay_run USING btree (site_id) WHERE (state = 'running'::text);
+
+CREATE UNIQUE INDEX retention_run_running ON public.retention_run USING btree (state) WHERE (state = 'running'::text);
+
+CREATE UNIQUE INDEX saved_filter_name ON public.saved_filter USING btree (owner, screen, name);

@@ -219,10 +219,15 @@ describe('a transaction over items', () => {
 		});
 	}
 
-	test('is unavailable when the reason is not known and the COMMIT of an earlier attempt may have happened', async () => {
-		const database = new FakeDatabase({ faults: ['commit-lost', 'bug'] });
-		await assert.rejects(database.run(eight), unavailable);
-		assert.deepEqual(database.refused, []);
+	test('is tried again, whatever fails, while the COMMIT of an earlier attempt may have happened: nobody else would ask', async () => {
+		for (const fault of ['bug', '53300', 'time-out'] as const) {
+			const database = new FakeDatabase({ faults: ['commit-carried-out', fault] });
+			await database.run(eight).catch((error: unknown) => assert.ok(unavailable(error)));
+			assert.deepEqual([database.refused, database.committed], [[], [eight]], fault);
+		}
+		const given = new FakeDatabase({ faults: ['commit-lost', 'bug', 'bug'], repeatsMax: 2 });
+		await assert.rejects(given.run(eight), unavailable);
+		assert.deepEqual(given.refused, []);
 	});
 
 	test('without any item is unavailable, whatever fails', async () => {

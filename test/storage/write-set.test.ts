@@ -17,7 +17,7 @@ import { WriteSet } from '#storage/write-set.ts';
 import { StatementNotes } from '#test/support/statement-runner.ts';
 import { storedInstance } from '#test/support/stored-instance.ts';
 
-const writeSet = new WriteSet(tableShapes);
+const writeSet = new WriteSet(tableShapes, 0);
 const at = '2026-02-03T04:05:06.007Z';
 
 async function write(...sites: ((set: WorkingSet) => void)[]): Promise<StatementNotes> {

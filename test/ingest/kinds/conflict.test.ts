@@ -19,7 +19,7 @@ describe('a decision about a conflict', () => {
 	});
 
 	test('that ended its worker is refused', () => {
-		const { reply } = new MemoryBatch().take({ ...conflict(), withheld: true });
+		const { reply } = new MemoryBatch().take({ ...conflict(), withheld: 'crash' as const });
 		assert.deepEqual(reply.answer.failure, { code: 'internal', diagnostics: 'the conflict could not be settled' });
 	});
 });

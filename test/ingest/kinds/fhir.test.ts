@@ -51,7 +51,7 @@ describe('a FHIR request', () => {
 	});
 
 	test('that ended its worker is refused unread, and named by its method and type', () => {
-		const { reply } = new MemoryBatch().take({ ...fhir('PUT', 'Patient/1', patient), withheld: true });
+		const { reply } = new MemoryBatch().take({ ...fhir('PUT', 'Patient/1', patient), withheld: 'crash' as const });
 		assert.deepEqual([reply.messageType, single(reply.answer).status], ['PUT Patient', 500]);
 	});
 });

@@ -56,7 +56,7 @@ describe('an HL7 v2 message', () => {
 	});
 
 	test('that ended its worker is refused unread', () => {
-		const { reply } = new MemoryBatch().take({ ...hl7v2(adt('M1', 'A', 1)), withheld: true });
+		const { reply } = new MemoryBatch().take({ ...hl7v2(adt('M1', 'A', 1)), withheld: 'crash' as const });
 		assert.deepEqual([reply.outcome, reply.failure?.code, codes(reply)], ['refused', 'internal', ['AE']]);
 	});
 });

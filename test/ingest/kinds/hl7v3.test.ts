@@ -45,7 +45,7 @@ describe('an HL7 v3 message', () => {
 	});
 
 	test('that is none, or ended its worker, is refused as HL7v3', () => {
-		for (const delivery of [hl7v3('<html/>'), { ...hl7v3(message), withheld: true as const }]) {
+		for (const delivery of [hl7v3('<html/>'), { ...hl7v3(message), withheld: 'crash' as const }]) {
 			const { reply } = new MemoryBatch().take(delivery);
 			assert.deepEqual([reply.outcome, reply.messageType], ['refused', 'HL7v3']);
 		}

@@ -31,7 +31,7 @@ describe("a person's merge", () => {
 	});
 
 	test('that ended its worker is refused', () => {
-		const { reply } = new MemoryBatch().take({ ...identity(), withheld: true });
+		const { reply } = new MemoryBatch().take({ ...identity(), withheld: 'crash' as const });
 		assert.deepEqual(reply.answer, { kind: 'refused', diagnostics: 'the decision could not be carried out' });
 	});
 });

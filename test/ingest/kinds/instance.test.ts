@@ -37,7 +37,7 @@ describe('an instance', () => {
 	});
 
 	test('that ended its worker is answered as failed, and logged by what it is, not by its pixels', () => {
-		const taken = new MemoryBatch().take({ ...instance(stored, [Buffer.from('pixels')]), withheld: true });
+		const taken = new MemoryBatch().take({ ...instance(stored, [Buffer.from('pixels')]), withheld: 'crash' as const });
 		const answer = { kind: 'failed', failure: { code: 'internal', diagnostics: 'the instance could not be indexed' } };
 		assert.deepEqual(taken.reply.answer, answer);
 		assert.deepEqual(loggedAcks(taken), [JSON.stringify(answer)]);

@@ -66,7 +66,7 @@ describe('a report over DIMSE', () => {
 	});
 
 	test('that ended its worker, or is too long, is refused', () => {
-		const withheld = new MemoryBatch().take({ ...create, withheld: true });
+		const withheld = new MemoryBatch().take({ ...create, withheld: 'crash' as const });
 		assert.deepEqual(withheld.reply.answer, { status: 0x0110, comment: 'the request could not be processed' });
 		const long = new MemoryBatch().take({ ...create, bytes: Buffer.alloc(10_000_000, ' ') });
 		assert.equal('status' in long.reply.answer && long.reply.answer.status, 0x0213);

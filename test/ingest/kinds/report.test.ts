@@ -33,7 +33,7 @@ describe('an edit of a report', () => {
 	});
 
 	test('that ended its worker is refused', () => {
-		const { reply } = new MemoryBatch().take({ ...report(), withheld: true });
+		const { reply } = new MemoryBatch().take({ ...report(), withheld: 'crash' as const });
 		assert.deepEqual(reply.answer, { kind: 'refused', diagnostics: 'the report could not be processed' });
 	});
 });

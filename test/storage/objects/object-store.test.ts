@@ -7,7 +7,7 @@ import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { S3Store } from '#storage/objects/s3-store.ts';
 import { sweepObjects } from '#storage/objects/sweep.ts';
 import { S3Server } from '#test/support/s3-server.ts';
-import { about, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
+import { about, accessTo, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
 
 /** What every object store keeps to. */
 
@@ -36,7 +36,7 @@ const kinds: Kind[] = [
 		name: 'S3 store',
 		open: () => {
 			const root = newRoot();
-			const access = { endpoint, region: undefined, credentials: { accessKeyId: server.accessKeyId, secretAccessKey: 'secret' } };
+			const access = accessTo(endpoint, server.accessKeyId);
 			server.objects.clear();
 			server.uploads.clear();
 			// Small parts, so that what is uploaded and copied in parts goes the same ways as the rest.

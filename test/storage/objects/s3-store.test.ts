@@ -4,7 +4,7 @@ import { quarantineKey } from '#storage/objects/object-key.ts';
 import { S3Store } from '#storage/objects/s3-store.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { type S3Fault, type S3Request, S3Server } from '#test/support/s3-server.ts';
-import { about, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
+import { about, accessTo, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
 
 const KiB = 1024;
 const server = new S3Server();
@@ -23,7 +23,7 @@ beforeEach(() => {
 after(() => server[Symbol.asyncDispose]());
 
 function open(prefix = 'p/', bucket = server.bucket): S3Store {
-	const access = { endpoint, region: undefined, credentials: { accessKeyId: server.accessKeyId, secretAccessKey: 'secret' } };
+	const access = accessTo(endpoint, server.accessKeyId);
 	return new S3Store({ bucket, prefix, spool: `${root}/incoming`, access, partBytes: 256 * KiB, copyBytesMax: 256 * KiB });
 }
 
@@ -91,7 +91,7 @@ describe('an upload', () => {
 
 	test('to a store that is not there is unavailable', async () => {
 		const gone = new S3Server();
-		const access = { endpoint: await gone.listen(), region: undefined, credentials: { accessKeyId: 'a', secretAccessKey: 'b' } };
+		const access = accessTo(await gone.listen(), 'a');
 		await gone[Symbol.asyncDispose]();
 		const store = new S3Store({ bucket: 'images', prefix: '', spool: `${root}/incoming`, access });
 		await assert.rejects(put(store, keyOf('1.1'), Buffer.alloc(1)), refused('unavailable'));

@@ -25,6 +25,15 @@ export const againOf = (key: string) => key.replace(/[0-9a-f]{32}\.dcm$/, `${new
 export const about = { sopInstanceUid: '1.2.3.4.5', callingAe: 'MODALITY', source: '127.0.0.1' };
 export const head = Buffer.from('head');
 
+/** The way of a test to a server of S3. */
+export const accessTo = (endpoint: string, accessKeyId: string) => ({
+	endpoint,
+	region: undefined,
+	credentials: { accessKeyId, secretAccessKey: 'secret' },
+	answerMsMax: 10_000,
+	attemptsMax: 3,
+});
+
 export async function put(store: ObjectStore, key: string, content: Buffer): Promise<string> {
 	const writer = store.begin(head);
 	await writer.write(content);

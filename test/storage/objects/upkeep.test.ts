@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { closeSync, existsSync, openSync, readdirSync, statSync, truncateSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readdirSync, statSync, truncateSync, utimesSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { newId } from '#core/id.ts';
@@ -159,6 +159,10 @@ describe('upkeep of segments', () => {
 			const listed: string[] = [];
 			for await (const { key } of new FileStore(root).list()) listed.push(key);
 			assert.deepEqual(listed.sort(), kept.map(({ uid }) => rows.get(uid) ?? '').sort());
+			const pin = await store.pins.take('backup');
+			await upkeepOf(root, { graceMs: -1 }).round();
+			assert.equal(names(root, '.segment').length, 2, 'a backup may still have to copy it');
+			await pin.release();
 			await upkeepOf(root, { graceMs: -1 }).round();
 			assert.equal(names(root, '.segment').length, 1, 'the compacted segment is gone');
 			assert.deepEqual([names(root, '.removed'), names(root, '.emptied')], [[], []]);
@@ -166,6 +170,26 @@ describe('upkeep of segments', () => {
 			assert.ok(Buffer.concat(pieces).equals(objects[5]?.content ?? Buffer.alloc(0)), 'an open reader reads to the end');
 		});
 	}
+
+	test('keeps a file that was removed while a backup is at work, until it has ended', async () => {
+		const { root, store, objects } = await filled([6000, 5000, 7000], 'none', endedOwner(), 5500);
+		const [first = '', second = '', third = ''] = objects.map(({ key }) => key);
+		const pin = await store.pins.take('backup');
+		assert.deepEqual([await store.remove(first), await store.size(first)], [true, undefined]);
+		await upkeepOf(root).round();
+		assert.ok(existsSync(store.heldPathOf(first)));
+		const listed: string[] = [];
+		for await (const { key } of store.list()) listed.push(key);
+		assert.deepEqual(listed.sort(), [second, third].sort(), 'it is no object of the store any more');
+		// A backup that was killed does not touch its pin.
+		utimesSync(join(root, 'pins', 'backup'), 0, 0);
+		assert.equal(await store.pins.any(), false);
+		await upkeepOf(root).round();
+		assert.equal(existsSync(store.heldPathOf(first)), false);
+		await pin.release();
+		await store.remove(third);
+		assert.equal(existsSync(store.heldPathOf(third)), false);
+	});
 
 	test('leaves a segment of which less than half is removed, and one that changed lately', async () => {
 		const { root, store, objects, ofRows } = await filled([100_000, 100_000, 100_000]);

@@ -24,11 +24,11 @@ describe('the audit trail as CSV', () => {
 		assert.match(many.headers.get('content-type') ?? '', /^text\/csv/);
 		assert.equal(many.headers.get('content-disposition'), 'attachment; filename="audit.csv"');
 		const [head, ...rows] = many.body.split('\r\n').slice(0, -1);
-		assert.equal(head, 'id,recorded_at,site,actor,action,subject,source,detail');
+		assert.equal(head, 'id,recorded_at,site,actor,action,subject,subject_name,source,detail,holder,patients,patient_count,studies');
 		assert.equal(new Set(rows).size, 2500);
 		assert.match(
 			rows[0],
-			/^"0199c0de-[^"]*","[^"]*","north","sender","test\.many","'=cmd2500","","\{""text"":""a \\""quoted\\"" one""\}"$/,
+			/^"0199c0de-[^"]*","[^"]*","north","sender","test\.many","'=cmd2500","","","\{""text"":""a \\""quoted\\"" one""\}","","","0",""$/,
 		);
 
 		const own = await signedIn(service, 'north@example.org', (await resetPassword(service.administration, 'north@example.org')).password);

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { mkdirSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { AdminClient, ownPassword } from './client.ts';
@@ -11,6 +13,12 @@ test('the first start that succeeds tells a password once, which opens the conso
 	await using service = new ServiceProcess({ MLLP_PORT: String((other.address() as AddressInfo).port) });
 	await assert.rejects(service.start(), /the MLLP surface cannot listen on [^ ]+: the port is taken/);
 	other.close();
+	// This start fails when it has made the administrator, and before it tells the password.
+	const inTheWay = join(service.dataDir, 'service.json');
+	mkdirSync(join(inTheWay, 'in the way'), { recursive: true });
+	await assert.rejects(service.start(), /service\.json/);
+	assert.doesNotMatch(service.output, /console sign-in/);
+	rmSync(inTheWay, { recursive: true });
 	await service.start();
 	const [, email = '', password = ''] = /^ {2}console sign-in +(\S+), password (\S+) /m.exec(service.output) ?? [];
 	assert.equal(email, 'admin@localhost');

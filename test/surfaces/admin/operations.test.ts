@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { pathMembers } from '#administration/members.ts';
 import { exampleOf } from '#administration/openapi.ts';
-import type { Operation } from '#administration/operation.ts';
+import { effectOf, type Operation } from '#administration/operation.ts';
 import { operations } from '#administration/operations/index.ts';
 import { addUser, resetPassword, setUser } from '#administration/users.ts';
 import { type Role, roles } from '#core/role.ts';
@@ -62,16 +62,19 @@ describe('every operation over HTTP', { timeout: 180_000 }, () => {
 				assert.equal((await call(admin, operation, input)).status, 403, name);
 				admin.csrfToken = token;
 			}
+			let isDoneByOthers = false;
 			for (const [held, client] of others) {
 				const { status, body } = await call(client, operation, input);
 				const isRefused = !includes(held, role) || scope === 'network' || input['site'] === 'north';
 				assert.equal(status, isRefused ? 403 : scope === 'object' ? 404 : 200, `${name} as ${held}: ${JSON.stringify(body)}`);
+				// Whoever may see the console may keep filters of their own.
+				isDoneByOthers ||= status === 200 && effectOf(operation) !== 'none';
 				if (status !== 200) assert.equal(typeof body.error, 'string');
 				else
 					for (const trace of ['north', 'radiology', ...[...ids.values()].flat()])
 						assert.ok(!JSON.stringify(body).includes(trace), `${name}: ${trace}`);
 			}
-			assert.deepEqual(await changes(), before, `${name} was refused and did something`);
+			if (!isDoneByOthers) assert.deepEqual(await changes(), before, `${name} was refused and did something`);
 			const { status, body, headers } = await call(admin, operation, input);
 			assert.equal(status, 200, `${name}: ${JSON.stringify(body)}`);
 			assert.equal(headers.get('cache-control'), 'no-store');
@@ -192,16 +195,16 @@ describe('what is changed over HTTP', () => {
 			const [sites, keys, session] = await Promise.all(['sites', 'keys', 'session'].map((path) => auditor.call(`/api/v1/${path}`)));
 			const slugs = (rows: { slug: string }[]) => rows.map(({ slug }) => slug).sort();
 			assert.deepEqual(slugs(sites?.body), slugs(session?.body.user.sites));
-			return { sites: slugs(sites?.body), keys: keys?.body.length, unmatched: (await auditor.call('/api/v1/unmatched')).status };
+			return { sites: slugs(sites?.body), keys: keys?.body.length, network: (await auditor.call('/api/v1/unmatched/histogram')).status };
 		};
-		assert.deepEqual(await seen(), { sites: ['east'], keys: 1, unmatched: 403 });
+		assert.deepEqual(await seen(), { sites: ['east'], keys: 1, network: 403 });
 		const email = 'auditor@east.example.org';
 		assert.equal((await call(admin, set, { email, sites: [] })).status, 200);
-		assert.deepEqual(await seen(), { sites: [], keys: 0, unmatched: 403 });
+		assert.deepEqual(await seen(), { sites: [], keys: 0, network: 403 });
 		assert.deepEqual((await auditor.call('/api/v1/overview')).body.mailboxes, []);
 		assert.equal((await call(admin, set, { email, all_sites: true })).body.all_sites, true);
-		assert.deepEqual(await seen(), { sites: ['east', 'north'], keys: 2, unmatched: 200 });
+		assert.deepEqual(await seen(), { sites: ['east', 'north'], keys: 2, network: 200 });
 		assert.equal((await call(admin, set, { email, all_sites: false })).status, 200);
-		assert.deepEqual(await seen(), { sites: [], keys: 0, unmatched: 403 });
+		assert.deepEqual(await seen(), { sites: [], keys: 0, network: 403 });
 	});
 });

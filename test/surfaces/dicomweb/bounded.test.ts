@@ -28,9 +28,12 @@ function context(given: Partial<DicomWebContext>): DicomWebContext {
 	return {
 		directory,
 		tokens: { areTaken: false, grantOf: () => undefined },
+		viewers: { grantOf: async () => undefined },
 		reader: { run } as Reader,
+		currentReader: { run } as Reader,
 		objects: { size: async () => instanceBytes, read: () => assert.fail('nothing is read') },
 		intake: { begin: () => assert.fail('nothing is stored') },
+		renderer: { open: () => assert.fail('nothing is rendered'), frame: () => assert.fail('nothing is rendered') },
 		accesses: { note: () => undefined },
 		limits: defaultLimits,
 		metrics: createMetrics({ processMetrics: false }),

@@ -7,7 +7,7 @@ import { readFileMeta } from '#dicom/part10.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
 import { read } from '#test/storage/objects/support.ts';
-import { element, sampleDataSet, sequence } from '#test/support/data-set.ts';
+import { element, encapsulated, sampleDataSet, sequence } from '#test/support/data-set.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { type DicomWebClient, dicomWebClient, file, partsOf } from './client.ts';
 
@@ -23,19 +23,6 @@ const pixels = Buffer.from(Array.from({ length: 6000 }, (_, index) => index % 25
 const dataSetOf = (bytes: Buffer) => bytes.subarray(readFileMeta(bytes).dataSetOffset);
 const study = '/studies/2.1';
 const at = (series: string, instance: string) => `${study}/series/${series}/instances/${instance}`;
-
-/** Encapsulated pixel data (PS3.5 §A.4). */
-function encapsulated(table: number[], fragments: readonly Buffer[]): Buffer {
-	const item = (bytes: Buffer) => {
-		const head = Buffer.from('feff00e000000000', 'hex');
-		head.writeUInt32LE(bytes.length, 4);
-		return Buffer.concat([head, bytes]);
-	};
-	const offsets = Buffer.alloc(4 * table.length);
-	for (const [index, offset] of table.entries()) offsets.writeUInt32LE(offset, 4 * index);
-	const value = Buffer.concat([item(offsets), ...fragments.map(item), Buffer.from('feffdde000000000', 'hex')]);
-	return element(0x7fe0_0010, 'OB', value, undefined, 0xff_ff_ff_ff);
-}
 
 const identity = (seriesUid: string, sopInstanceUid: string) => [
 	element(0x0008_0016, 'UI', '1.2.840.10008.5.1.4.1.1.7'),
@@ -225,7 +212,7 @@ describe('WADO-RS', () => {
 			assert.equal(theirs.json().success, false);
 			assert.equal((await dicomWebClient(service, 'wrong').get(path)).status, 401);
 		}
-		for (const path of [at('2.1.2', '2.1.1.1'), '/studies/2.a', at('2.1.1', '..'), `${at('2.1.1', '2.1.1.1')}/rendered`, '/nothing', '']) {
+		for (const path of [at('2.1.2', '2.1.1.1'), '/studies/2.a', at('2.1.1', '..'), `${at('2.1.1', '2.1.1.1')}/nothing`, '/nothing', '']) {
 			assert.equal((await client.get(path)).status, 404, path);
 		}
 		const wrongMethod = await client.post(study.replace('studies/2.1', 'series'), Buffer.alloc(0), {});

@@ -135,12 +135,15 @@ describe('QIDO-RS', () => {
 				"select action, subject, actor from audit_event where action like 'dicomweb.%' and site_id = $1 order by 1, 2",
 				[siteId],
 			);
-		await eventually(async () => (await events()).length >= 4, 'the audit events');
-		const written = await events();
+		const kinds = async () => new Set((await events()).map(({ action, subject }) => `${action} ${subject}`));
+		await eventually(async () => (await kinds()).has('dicomweb.retrieve 3.1'), 'the events of the last requests');
+		// Many searches within a moment share an event, which has no subject of its own.
+		const shared = 'dicomweb.search dicomweb.search';
 		assert.deepEqual(
-			[...new Set(written.map(({ action, subject }) => `${action} ${subject}`))],
+			[...(await kinds())].filter((kind) => kind !== shared),
 			['dicomweb.retrieve 3.1', 'dicomweb.search IMAGE', 'dicomweb.search SERIES', 'dicomweb.search STUDY'],
 		);
+		const written = await events();
 		assert.ok(written.every(({ actor }) => actor.startsWith('key:') && key.includes(actor.slice(4))));
 	});
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { IntakeResult } from '#imaging/intake.ts';
+import { failedPart, failureReasons, type PartResult, partResult } from '#imaging/store-reasons.ts';
 import { storeAnswer } from '#surfaces/dicomweb/store-answer.ts';
-import { failedPart, failureReasons, type PartResult, partResult } from '#surfaces/dicomweb/store-reasons.ts';
 import { instanceAttributes } from '#test/support/instance-attributes.ts';
 
 const attributes = instanceAttributes();

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, type TestContext, test } from 'node:test';
 import type { RemoteAe } from '#access/directory.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { type EchoOptions, echo } from '#surfaces/dimse/echo.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { defaultLimits } from '../../../src/limits.ts';
@@ -13,7 +14,7 @@ const certificates = new URL('../mllp/certificates/', import.meta.url);
 const pem = (name: string) => readFileSync(new URL(name, certificates));
 
 function options(more: Partial<EchoOptions> = {}): EchoOptions {
-	return { callingAe: 'WEST', tls: undefined, limits: defaultLimits, ...more };
+	return { callingAe: 'WEST', tls: undefined, targets: targetPolicy([], '127.0.0.1'), limits: defaultLimits, ...more };
 }
 
 const soon = options({ limits: { ...defaultLimits, dimseConnectMsMax: 100 } });
@@ -127,6 +128,11 @@ describe('a C-ECHO of a remote AE', { timeout: 60_000 }, () => {
 	});
 
 	test('a peer that is not there is told with the code of the system', async () => {
+		for (const host of ['127.0.0.1', 'localhost']) {
+			const forbidden = await echo({ title: 'NOBODY', host, port: 1, tls: false }, options({ targets: targetPolicy([], '0.0.0.0') }));
+			assert.equal(forbidden.outcome, 'unreachable');
+			assert.match(forbidden.reason, /its address is not permitted, ALLOWED_TARGETS may permit it/);
+		}
 		const result = await echo({ title: 'NOBODY', host: '127.0.0.1', port: 1, tls: false }, options());
 		assert.deepEqual(result, { outcome: 'unreachable', reason: 'NOBODY cannot be reached: ECONNREFUSED' });
 	});

@@ -56,7 +56,7 @@ describe('C-FIND', () => {
 		assert.equal(asked[0]?.[0], siteId);
 		assert.deepEqual(asked[0]?.[1].clauses, [{ kind: 'like', attribute: 'PatientName', patterns: ['l*'], group: 0 }]);
 		const event = { operation: 'C-FIND', siteId, clientId: undefined, callingAe: 'CT1', address: '127.0.0.1', model: 'study-root' };
-		assert.deepEqual(answered, [{ ...event, level: 'STUDY', status: 0, matches: 1 }]);
+		assert.deepEqual(answered, [{ ...event, level: 'STUDY', settings: {}, studies: new Set(['1.2']), status: 0, matches: 1 }]);
 		assert.equal(await counted('dimseMessages', { operation: 'C-FIND', outcome: 'success' }), 1);
 		assert.equal(await counted('dimseMatches'), 1);
 	});

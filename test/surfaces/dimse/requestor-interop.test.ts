@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type TestContext, test } from 'node:test';
+import { targetPolicy } from '#core/target-policy.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
 import { echo } from '#surfaces/dimse/echo.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
 import { sampleDataSet } from '#test/support/data-set.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { freePort } from '#test/support/free-port.ts';
 import { without } from '#test/support/needs.ts';
 import { defaultLimits } from '../../../src/limits.ts';
 import { createMetrics } from '../../../src/metrics.ts';
@@ -19,21 +20,14 @@ import { ctImage, explicitLittleEndian, implicitLittleEndian, startSurface, veri
 const certificates = new URL('../mllp/certificates/', import.meta.url);
 const pem = (name: string) => readFileSync(new URL(name, certificates));
 
+const targets = targetPolicy([], '127.0.0.1');
+
 function options(more: Partial<AssociationOptions> = {}): AssociationOptions {
 	const contexts = [
 		{ abstractSyntax: verification, transferSyntaxes: [implicitLittleEndian] },
 		{ abstractSyntax: ctImage, transferSyntaxes: [explicitLittleEndian] },
 	];
-	return { callingAe: 'WEST', contexts, limits: defaultLimits, metrics: createMetrics({ processMetrics: false }), ...more };
-}
-
-async function freePort(): Promise<number> {
-	const server = createServer().listen(0, '127.0.0.1');
-	await once(server, 'listening');
-	const { port } = server.address() as AddressInfo;
-	server.close();
-	await once(server, 'close');
-	return port;
+	return { callingAe: 'WEST', contexts, targets, limits: defaultLimits, metrics: createMetrics({ processMetrics: false }), ...more };
 }
 
 /** DCMTK's storescp on a port and in a directory of its own. */
@@ -80,11 +74,11 @@ test('storescp takes what is sent to it, in small PDUs as well', { skip: without
 test('storescp answers an echo, or rejects it', { skip: without('dcmtk'), timeout: 60_000 }, async (t) => {
 	const { port } = await storescp(t);
 	const target = { title: 'ARCHIVE', host: '127.0.0.1', port, tls: false };
-	const called = () => echo(target, { callingAe: 'WEST', tls: undefined, limits: defaultLimits });
+	const called = () => echo(target, { callingAe: 'WEST', tls: undefined, targets, limits: defaultLimits });
 	await eventually(async () => (await called()).outcome !== 'unreachable', 'the start of storescp');
 	assert.deepEqual(await called(), { outcome: 'answered', status: 0, reason: 'ARCHIVE answered' });
 	const refusing = await storescp(t, '--refuse');
-	const refused = () => echo({ ...target, port: refusing.port }, { callingAe: 'WEST', tls: undefined, limits: defaultLimits });
+	const refused = () => echo({ ...target, port: refusing.port }, { callingAe: 'WEST', tls: undefined, targets, limits: defaultLimits });
 	await eventually(async () => (await refused()).outcome !== 'unreachable', 'the start of storescp');
 	assert.equal((await refused()).outcome, 'rejected');
 });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, type TestContext, test } from 'node:test';
+import { targetPolicy } from '#core/target-policy.ts';
 import { implementationClassUid } from '#dicom/implementation.ts';
 import { AssociationError } from '#surfaces/dimse/association-error.ts';
 import { type AssociationOptions, requestAssociation } from '#surfaces/dimse/requestor.ts';
@@ -19,7 +20,14 @@ const answerTo = (field: number, messageId: number, status: number, more = {}) =
 function options(more: Partial<Omit<AssociationOptions, 'limits' | 'metrics'>> & { limits?: Partial<Limits> } = {}) {
 	const metrics = createMetrics({ processMetrics: false });
 	const contexts = [{ abstractSyntax: ctImage, transferSyntaxes: [explicitLittleEndian, implicitLittleEndian] }];
-	return { callingAe: 'WEST', contexts, metrics, ...more, limits: { ...defaultLimits, ...more.limits } };
+	return {
+		callingAe: 'WEST',
+		contexts,
+		metrics,
+		targets: targetPolicy([], '127.0.0.1'),
+		...more,
+		limits: { ...defaultLimits, ...more.limits },
+	};
 }
 
 async function requested({ metrics }: ReturnType<typeof options>): Promise<Record<string, number>> {
@@ -227,6 +235,9 @@ describe('the requestor of associations', { timeout: 60_000 }, () => {
 		const remote = await listeningRemote(t);
 		const given = options();
 		await assert.rejects(requestAssociation({ ...remote.target, port: 1 }, given), failing('unreachable', /ECONNREFUSED/));
+		const elsewhere = options({ targets: targetPolicy([], '0.0.0.0') });
+		for (const host of ['127.0.0.1', '::ffff:127.0.0.1', 'localhost'])
+			await assert.rejects(requestAssociation({ ...remote.target, host }, elsewhere), failing('unreachable', /ALLOWED_TARGETS/));
 		assert.deepEqual(await requested(given), { unreachable: 1 });
 	});
 

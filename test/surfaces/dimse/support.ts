@@ -3,8 +3,10 @@ import type { AssociationMatch, RemoteAe } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { silentLog } from '#core/log.ts';
 import { OwnQuotas } from '#core/node-line.ts';
+import { targetPolicy } from '#core/target-policy.ts';
+import type { AnnouncedInstance } from '#imaging/announced-instance.ts';
 import type { Archive } from '#imaging/archive.ts';
-import type { AnnouncedInstance, InstanceEntry, InstanceReception, IntakeResult } from '#imaging/intake.ts';
+import type { InstanceEntry, InstanceReception, IntakeResult } from '#imaging/intake.ts';
 import type { ProcedureStepRequest } from '#mpps/procedure-steps.ts';
 import type { DimseStatus } from '#record/procedure-step.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
@@ -182,10 +184,13 @@ export async function startSurface(test: TestContext, setUp: SetUp = {}) {
 		archive: { ...emptyArchive, ...archive },
 		remoteAes: { remoteAe: (_siteId, title) => remoteAes.find((remote) => remote.title === title) ?? unlisted },
 		remoteTls: undefined,
+		targets: targetPolicy([], '127.0.0.1'),
 		storesUnknownSopClasses,
 		isTrustedProxy: (address) => trustedProxies.includes(address),
-		audit: (event) => refused.push(event),
+		audit: ({ address, reason }) => refused.push({ address, reason }),
+		warn: () => undefined,
 		associationsMaxOf: () => undefined,
+		noteUnmatched: () => undefined,
 		auditQuery: (event) => answered.push(event),
 		auditAssociation: () => undefined,
 		limits: { ...defaultLimits, ...limits },

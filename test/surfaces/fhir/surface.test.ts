@@ -101,7 +101,7 @@ before(async () => {
 				gateway: nowhere,
 				libraries: new SiteLibraries({ definitionsVersionOf: () => '0' }, reader, silentLog),
 				clock: systemClock,
-				audit: { recordOf: () => undefined },
+				audit: { recordAccess: () => undefined },
 				cursors: new Cursors(Buffer.alloc(32, 7)),
 				longSearches: new LongSearches(new LongSearchTable(door.journal), defaultLimits),
 				limits: defaultLimits,

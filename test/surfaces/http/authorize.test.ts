@@ -27,7 +27,9 @@ function asked(headers: Record<string, string>, found: TokenGrant | Promise<Toke
 	const directory = { grantOfKey: () => undefined, mayConnect: () => false, matchSender: () => ({ kind: 'no-address' as const }) };
 	const request = { header: (name: string) => headers[name], caller: {} };
 	const refusals = async () =>
-		(await metrics.registry.getSingleMetric(metricDefinitions.accessRefusals.name)?.get())?.values.map(({ labels }) => labels['reason']);
+		(await metrics.registry.getSingleMetric(metricDefinitions.accessRefusals.name)?.get())?.values
+			.filter(({ value }) => value > 0)
+			.map(({ labels }) => labels['reason']);
 	return { ask: async () => authorize({ directory, tokens, metrics }, request), seen, refusals };
 }
 

@@ -32,7 +32,7 @@ function faultsOf(document: FhirBody): string[] {
 		ids.add(operationId);
 		if (!summary) faults.push(`${at}: no summary`);
 		if (!tags?.length) faults.push(`${at}: no tag`);
-		if (!Object.keys(responses).some((status) => /^2\d\d$/.test(status))) faults.push(`${at}: no success`);
+		if (!Object.keys(responses).some((status) => /^(2\d\d|303)$/.test(status))) faults.push(`${at}: no success`);
 		const named = (place: string) => parameters.filter((one: FhirBody) => one.in === place).map(({ name }: FhirBody) => name);
 		const inPath = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
 		if (named('path').sort().join() !== inPath.sort().join()) faults.push(`${at}: path parameters ${named('path')}`);

@@ -116,6 +116,35 @@ describe('MLLP senders', { timeout: 60_000 }, () => {
 		assert.equal(await counted('accessRefusals'), 0);
 	});
 
+	for (const [holder, limits] of [
+		['address', { mllpAddressConnectionsMax: 2 }],
+		['client', { mllpClientConnectionsMax: 2 }],
+		['site', { mllpSiteConnectionsMax: 2 }],
+	] as const) {
+		test(`connections beyond the share of their ${holder} are closed at once, and others are taken`, async (t) => {
+			const { address, directory, counted } = await startSurface(t, { limits, listen: { host: '::' } });
+			directory.addresses = new Set(['127.0.0.1', '::1']);
+			const all = [await Sender.connect(address.port), await Sender.connect(address.port)];
+			for (const [index, sender] of all.entries()) {
+				sender.write(frame(adt(`${index}`)));
+				await sender.received(1);
+			}
+			const third = await Sender.connect(address.port);
+			await third.closed;
+			assert.equal(await counted('mllpConnectionsOpened', { result: `refused-${holder}-limit` }), 1);
+			directory.owner = { clientId: 'another', siteId: 'another' };
+			const other = await Sender.connect(address.port, holder === 'address' ? '::1' : '127.0.0.1');
+			other.write(frame(adt('other')));
+			await other.received(1);
+			directory.owner = { clientId: grant.clientId, siteId: grant.siteId };
+			all[0]?.socket.destroy();
+			await until(async () => (await counted('mllpConnections')) === 2);
+			const next = await Sender.connect(address.port);
+			next.write(frame(adt('next')));
+			await next.received(1);
+		});
+	}
+
 	test('connections beyond the limit are closed at once', async (t) => {
 		const { address, counted } = await startSurface(t, { limits: { mllpConnectionsMax: 2 } });
 		const [first, second] = [await Sender.connect(address.port), await Sender.connect(address.port)];

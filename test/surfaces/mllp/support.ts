@@ -2,13 +2,14 @@ import { once } from 'node:events';
 import { createConnection, type Socket } from 'node:net';
 import type { TestContext } from 'node:test';
 import ipaddr from 'ipaddr.js';
-import type { AccessDirectory, ClientGrant, SenderMatch, Unavailable } from '#access/directory.ts';
+import type { AccessDirectory, ClientGrant, ConnectionDirectory, ConnectionOwner, SenderMatch, Unavailable } from '#access/directory.ts';
 import { systemClock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
 import { OwnQuotas } from '#core/node-line.ts';
 import type { Delivery, Hl7Answer, Reply, ReplyTo } from '#record/delivery.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import { FeedCounts } from '#storage/feeds/counts.ts';
 import type { UnmatchedMessage } from '#storage/unmatched.ts';
 import type { RefusedConnection } from '#surfaces/mllp/context.ts';
 import { FrameReader } from '#surfaces/mllp/frame.ts';
@@ -79,12 +80,18 @@ export class FakeGateway implements SiteGateway {
 export const unavailable = () => Promise.reject(new Failure('unavailable', 'the database does not answer'));
 
 /** Allows 127.0.0.1 unless told otherwise; every sender matches `grant`. */
-export class FakeDirectory implements AccessDirectory {
+export class FakeDirectory implements AccessDirectory, ConnectionDirectory {
 	addresses = new Set(['127.0.0.1']);
 	/** Whether those who are not listed are told so. */
 	certain = true;
 	match: (application: string, facility: string) => SenderMatch = () => ({ kind: 'match', grant });
 
+	/** For whom connections count. */
+	owner: ConnectionOwner = { clientId: grant.clientId, siteId: grant.siteId };
+
+	ownerAt(): ConnectionOwner {
+		return this.owner;
+	}
 	grantOfKey(): undefined {
 		return undefined;
 	}
@@ -113,8 +120,10 @@ export async function startSurface(test: TestContext, { limits, listen, trustedP
 		directory,
 		gateway,
 		unmatched: { record: (message) => unmatched.push(message) },
+		feeds: new FeedCounts(),
 		isTrustedProxy: (address) => trustedProxies.includes(address),
 		audit: (event) => refused.push(event),
+		warn: () => undefined,
 		limits: { ...defaultLimits, ...limits },
 		quotas: new OwnQuotas(),
 		metrics,
@@ -152,8 +161,8 @@ export class Sender {
 		void this.closed.then(() => this.#wake());
 	}
 
-	static async connect(port: number): Promise<Sender> {
-		const socket = createConnection({ host: '127.0.0.1', port, noDelay: true });
+	static async connect(port: number, host = '127.0.0.1'): Promise<Sender> {
+		const socket = createConnection({ host, port, noDelay: true });
 		const sender = new Sender(socket);
 		await Promise.race([once(socket, 'connect'), sender.closed]);
 		return sender;

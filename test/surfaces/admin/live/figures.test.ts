@@ -14,7 +14,15 @@ test('live figures are of the ten seconds before each point, an hour of them, an
 	const metrics = createMetrics({ processMetrics: false });
 	const clock = { ms: Date.parse('2026-03-01T10:00:00Z'), nowMs: () => clock.ms };
 	const waiting = new Map<string, number>();
-	const figures = new Figures({ database, waitingBySite: () => waiting, metrics, clock, log: silentLog });
+	const figures = new Figures({
+		node: 'node-1',
+		active: async () => [],
+		database,
+		waitingBySite: () => waiting,
+		metrics,
+		clock,
+		log: silentLog,
+	});
 	const next = async () => {
 		clock.ms += 10_000;
 		await figures.take();
@@ -28,7 +36,7 @@ test('live figures are of the ten seconds before each point, an hour of them, an
 	metrics.acknowledgementSeconds.observe({ surface: 'hl7-http' }, 0.9);
 	for (let time = 0; time < 900; time++) metrics.acknowledgementSeconds.observe({ surface: 'replay' }, 20);
 	metrics.dimseAssociations.set(3);
-	metrics.mailboxFull.inc();
+	metrics.mailboxFull.inc({ holder: 'site' });
 	waiting.set(north.id, 12);
 	await next();
 
@@ -47,7 +55,7 @@ test('live figures are of the ten seconds before each point, an hour of them, an
 	assert.ok((all.storage_bytes ?? 0) > 1_000_000);
 	const [alert, ...others] = all.alerts;
 	assert.deepEqual([alert?.name, alert?.since, others], ['TributaryMailboxFull', second?.at, []]);
-	assert.equal(alert?.summary, 'a mailbox of this node is full');
+	assert.equal(alert?.summary, 'a mailbox of node-1 is full');
 
 	const south = figures.overview(['south']);
 	assert.deepEqual(south.points[1], {
@@ -76,7 +84,15 @@ describe('while the database is away', () => {
 	test('figures are taken all the same', async () => {
 		const database = { run: () => Promise.reject(new Error('away')) };
 		const metrics = createMetrics({ processMetrics: false });
-		const figures = new Figures({ database, waitingBySite: () => new Map(), metrics, clock: { nowMs: () => 1000 }, log: silentLog });
+		const figures = new Figures({
+			node: 'node-1',
+			active: async () => [],
+			database,
+			waitingBySite: () => new Map(),
+			metrics,
+			clock: { nowMs: () => 1000 },
+			log: silentLog,
+		});
 		await figures.take();
 		const { points, storage_bytes } = figures.overview('all');
 		assert.deepEqual([points.length, storage_bytes], [1, null]);

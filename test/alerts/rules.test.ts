@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
-import { alertRules, ruleGroups } from '#surfaces/admin/live/alert-rules.ts';
-import { Alerts } from '#surfaces/admin/live/alerts.ts';
-import { evaluate, metricsOf, parseExpression } from '#surfaces/admin/live/expression.ts';
-import { MetricHistory } from '#surfaces/admin/live/metric-history.ts';
-import { rulesText } from '../../../../ops/prometheus/rules-text.ts';
-import { createMetrics } from '../../../../src/metrics.ts';
+import { evaluate, metricsOf, parseExpression } from '#alerts/expression.ts';
+import { Alerts } from '#alerts/judged.ts';
+import { MetricHistory } from '#alerts/metric-history.ts';
+import { alertRules, ruleGroups } from '#alerts/rules/index.ts';
+import { rulesText, runbookText } from '../../ops/prometheus/rules-text.ts';
+import { createMetrics } from '../../src/metrics.ts';
 
 const minute = 60_000;
 
 describe('the alerts of the console', () => {
 	test('and ops/prometheus/rules.yml come from one table', () => {
-		assert.equal(readFileSync(new URL('../../../../ops/prometheus/rules.yml', import.meta.url), 'utf8'), rulesText());
+		assert.equal(readFileSync(new URL('../../ops/prometheus/rules.yml', import.meta.url), 'utf8'), rulesText());
+	});
+
+	test('and their chapter in docs/operations.md too: what to do stands once', () => {
+		const document = readFileSync(new URL('../../docs/operations.md', import.meta.url), 'utf8');
+		assert.equal(document.slice(document.indexOf('## Alerts\n')), runbookText());
 	});
 
 	test('are all but those that a node cannot judge', () => {
@@ -30,7 +35,7 @@ describe('the alerts of the console', () => {
 			'up',
 			'avg by (x) (y) > 1',
 			'sum by (x) (y) > 1 and z > 2',
-			'rate(x[5m]) < 1',
+			'rate(x[5m]) != 1',
 			'increase(x[5y]) > 1',
 			'a > 1 offset 2h',
 		])
@@ -144,7 +149,10 @@ describe('an expression', () => {
 describe('an alert', () => {
 	test('fires when it has held for as long as its rule asks, since when it began, and ends at once', async () => {
 		const { metrics, look, history, clock } = observed('tributary_database_up == 0');
-		const alerts = new Alerts(alertRules.filter(({ name }) => name === 'TributaryDatabaseDown'));
+		const alerts = new Alerts(
+			alertRules.filter(({ name }) => name === 'TributaryDatabaseDown'),
+			'node-1',
+		);
 		const turn = async () => {
 			await look();
 			alerts.judge(history, clock.ms);
@@ -155,7 +163,16 @@ describe('an alert', () => {
 		metrics.databaseUp.set(0);
 		for (let time = 0; time < 3; time++) assert.deepEqual(await turn(), []);
 		assert.deepEqual(await turn(), [
-			{ name: 'TributaryDatabaseDown', sinceMs: 20_000, summary: 'this node has no database', severity: 'critical', site: undefined },
+			{
+				key: 'TributaryDatabaseDown {}',
+				name: 'TributaryDatabaseDown',
+				sinceMs: 20_000,
+				summary: 'node-1 has no database',
+				severity: 'critical',
+				site: undefined,
+				ofNetwork: false,
+				list: undefined,
+			},
 		]);
 		metrics.databaseUp.set(1);
 		assert.deepEqual(await turn(), []);

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { openPool } from '#storage/database.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { eventually } from '#test/support/eventually.ts';
+import { ServiceProcess } from '#test/support/service-process.ts';
+import { type Terminal, terminal } from '#test/support/terminal.ts';
+
+interface Finding {
+	check: string;
+	state: 'ok' | 'warning' | 'fault';
+	text: string;
+}
+
+async function examined(shell: Terminal): Promise<{ code: number; ok: boolean; of(check: string): Finding[]; out: string }> {
+	const { code, out, err } = await shell.run('doctor', '--json');
+	assert.equal(err, '');
+	const { ok, checks }: { ok: boolean; checks: Finding[] } = JSON.parse(out);
+	return { code, ok, of: (check) => checks.filter((each) => each.check === check), out };
+}
+
+const statesOf = (findings: readonly Finding[]) => findings.map(({ state }) => state);
+
+describe('doctor', { timeout: 180_000 }, () => {
+	test('tells of settings by which the database may lose what was acknowledged, and ends with 1', async (t) => {
+		// The database of the tests does not wait for the disk.
+		const shell = await terminal(t);
+		const { code, ok, of } = await examined(shell);
+		assert.deepEqual([code, ok], [1, false]);
+		assert.match(of('database settings')[0]?.text ?? '', /^fsync is off: /);
+		for (const check of ['database', 'connections', 'clock', 'migrations', 'TLS', 'variables'])
+			assert.deepEqual(statesOf(of(check)), ['ok'], `${check}: ${of(check)[0]?.text}`);
+		const { out } = await shell.run('doctor');
+		assert.match(out, /^fault +database settings +fsync is off/m);
+		assert.match(out, /^\d+ faults?, \d+ warnings?\.$/m);
+	});
+
+	test('names misspelt variables, taken ports, bad TLS files and a database too small, without any secret', async (t) => {
+		const server = createServer().listen(0, '127.0.0.1');
+		t.after(() => server.close());
+		await new Promise((resolve) => server.once('listening', resolve));
+		const address = server.address();
+		assert.ok(address !== null && typeof address === 'object');
+		const shell = await terminal(t, {
+			...{ FHIR_PORT: String(address.port), WORKERS: '200', TLS_CERT_FILE: '/nowhere/cert.pem', TLS_KEY_FILE: '/nowhere/key.pem' },
+			...{ DATABSE_URL: 'postgresql://u:hunter2@db/x', LOG_LEVLE: 'debug', AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI' },
+		});
+		const { of, out } = await examined(shell);
+		assert.equal(of('ports')[0]?.text, `FHIR_PORT: port ${address.port} on 127.0.0.1 is used by another program`);
+		assert.match(of('TLS')[0]?.text ?? '', /^TLS_CERT_FILE: the file cannot be read \(ENOENT\)$/);
+		assert.match(of('connections')[0]?.text ?? '', /needs up to \d+ connections; max_connections is .*: raise max_connections/);
+		assert.match(of('variables')[0]?.text ?? '', /LOG_LEVLE \(did you mean LOG_LEVEL\?\)/);
+		assert.doesNotMatch(out, /hunter2|wJalrXUtnFEMI/);
+	});
+
+	test('writes, reads and deletes an object, and says when the store refuses', async (t) => {
+		const shell = await terminal(t);
+		mkdirSync(join(shell.dataDir, 'objects'));
+		const { of } = await examined(shell);
+		assert.deepEqual(of('object store'), [{ check: 'object store', state: 'ok', text: 'an object was written, read and deleted' }]);
+		assert.deepEqual((await shell.json('objects', 'check')).objects_too_young, 0);
+		const file = join(shell.dataDir, 'file');
+		writeFileSync(file, '');
+		const other = await terminal(t, { OBJECT_STORE_URL: `file:${file}` });
+		assert.deepEqual(statesOf((await examined(other)).of('object store')), ['fault']);
+	});
+
+	test('tells of an embedded database beside a configured one, and of a database without tables', async (t) => {
+		await using empty = await emptyDatabase();
+		const shell = await terminal(t, { DATABASE_URL: empty.url });
+		mkdirSync(join(shell.dataDir, 'postgres'));
+		writeFileSync(join(shell.dataDir, 'postgres', 'PG_VERSION'), '18\n');
+		const { of } = await examined(shell);
+		assert.deepEqual(statesOf(of('embedded database')), ['warning']);
+		assert.match(of('migrations')[0]?.text ?? '', /has no tables of Tributary/);
+		assert.deepEqual(await tables(empty.url), []);
+	});
+});
+
+describe('a start that is probably not meant', { timeout: 180_000 }, () => {
+	test('is told of in the log and the start block, and a forgotten DATABASE_URL is refused', async () => {
+		await using database = await testDatabase();
+		await using service = new ServiceProcess({ DATABASE_URL: database.url, TRUSTED_PROXIS: '1', DATABASE_URL_FIEL: '/x' });
+		const cluster = join(service.dataDir, 'postgres');
+		mkdirSync(cluster);
+		writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
+		await service.start();
+		for (const text of [
+			/TRUSTED_PROXIS \(did you mean TRUSTED_PROXIES\?\)/,
+			/DATABASE_URL_FIEL \(did you mean DATABASE_URL_FILE\?\)/,
+			/has an embedded database too/,
+		]) {
+			await eventually(() => new RegExp(`"level":"warn".*${text.source}`).test(service.output), 'the line of the log');
+			assert.match(service.output, new RegExp(`^ {2}WARNING .*${text.source}`, 'm'), 'the start block');
+		}
+		assert.doesNotMatch(service.output, /belongs to another database/);
+		await service.end('SIGTERM');
+		rmSync(cluster, { recursive: true });
+		const forgotten = new ServiceProcess({ DATA_DIR: service.dataDir });
+		await assert.rejects(forgotten.start(), /ended with 2: tributary: DATABASE_URL: is unset, and \S+ belongs to another database/);
+		assert.match((await forgotten.cli('site', 'list')).stderr, /DATABASE_URL is unset, and \S+ belongs to another database/);
+		assert.ok(!existsSync(cluster), 'no embedded database was made');
+		await forgotten[Symbol.asyncDispose]();
+		const pool = openPool(database.url, { max: 1 });
+		await pool.rows({ text: "update mikro_orm_migrations set executed_at = executed_at + interval '1 microsecond'" }, []);
+		await pool.close();
+		const { stdout } = await service.cli('doctor', '--json');
+		const checks: Finding[] = JSON.parse(stdout).checks;
+		const found = checks.find(({ check }) => check === 'data directory');
+		assert.deepEqual(found?.state, 'warning');
+		assert.match(found?.text ?? '', /belongs to another database, so this one would not know its objects/);
+	});
+});
+
+/** A database in which no migration has run. */
+async function emptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
+	const beside = await testDatabase();
+	const url = new URL(beside.url);
+	const name = `${url.pathname.slice(1)}_bare`;
+	url.pathname = `/${name}`;
+	const pool = openPool(beside.url, { max: 1 });
+	await pool.rows({ text: `create database ${name}` }, []);
+	return {
+		url: url.href,
+		async [Symbol.asyncDispose]() {
+			await pool.rows({ text: `drop database ${name} with (force)` }, []);
+			await pool.close();
+			await beside[Symbol.asyncDispose]();
+		},
+	};
+}
+
+async function tables(url: string): Promise<unknown[]> {
+	const pool = openPool(url, { max: 1 });
+	try {
+		return await pool.rows({ text: `select relname from pg_class where relkind = 'r' and relnamespace = 'public'::regnamespace` }, []);
+	} finally {
+		await pool.close();
+	}
+}
+
+describe('a place without a database', { timeout: 180_000 }, () => {
+	test('reading commands say so, and make nothing: neither files nor tables', async (t) => {
+		await using empty = await emptyDatabase();
+		const elsewhere = await terminal(t, { DATABASE_URL: '' });
+		const nothing = join(elsewhere.dataDir, 'wrong');
+		const mistyped = await terminal(t, { DATABASE_URL: '', DATA_DIR: nothing });
+		const bare = await terminal(t, { DATABASE_URL: empty.url });
+		const reading = [
+			['site', 'list'],
+			['messages', 'list'],
+			['patient', 'search', '--site', 'north', '--text', 'x'],
+			['objects', 'check'],
+			['doctor', '--objects'],
+		];
+		for (const argv of reading) {
+			assert.deepEqual(
+				await mistyped.run(...argv),
+				{
+					code: 1,
+					out: '',
+					err: `tributary: there is no database in ${nothing}: check DATA_DIR, or set DATABASE_URL; 'tributary start' makes a new one\n`,
+				},
+				argv.join(' '),
+			);
+			assert.match((await bare.run(...argv)).err, /^tributary: the database has no tables of Tributary: check DATABASE_URL; /);
+		}
+		const { code, out } = await mistyped.run('doctor');
+		assert.equal(code, 1);
+		assert.match(out, /^fault +database +there is no database in /m);
+		assert.equal(existsSync(nothing), false);
+		assert.deepEqual(await tables(empty.url), []);
+	});
+});
+
+describe('doctor beside a service', { timeout: 180_000 }, () => {
+	test('a sound node has no fault, and its ports answer', async () => {
+		await using service = new ServiceProcess();
+		await service.start();
+		const { code, stdout } = await service.cli('doctor', '--json');
+		const { checks }: { checks: Finding[] } = JSON.parse(stdout);
+		assert.deepEqual(
+			checks.filter(({ state, check }) => state === 'fault' && check !== 'disk'),
+			[],
+		);
+		assert.equal(code, checks.some(({ state }) => state === 'fault') ? 1 : 0);
+		assert.match(checks.find(({ check }) => check === 'ports')?.text ?? '', /^the service runs, and its \d+ ports answer$/);
+		assert.match(checks.find(({ check }) => check === 'database settings')?.text ?? '', /are as they should be$/);
+	});
+});

@@ -1,0 +1,26 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { Ingest } from '#ingest/worker.ts';
+import { FileStore } from '#storage/objects/file-store.ts';
+import { defaultLimits } from '../../src/limits.ts';
+
+describe('the ingest of a thread that shares its object store', () => {
+	test('leaves it open when it closes: its owner closes it, and does not wait for a disk that hangs', async (t) => {
+		const folder = mkdtempSync(join(tmpdir(), 'tributary-ingest-'));
+		t.after(() => rmSync(folder, { recursive: true, force: true }));
+		const store = new FileStore(folder);
+		const closed = t.mock.method(store, 'close', async () => undefined);
+		const settings = {
+			databaseUrl: 'postgresql://127.0.0.1:1/none',
+			limits: defaultLimits,
+			logLevel: 'silent',
+			objectsFolder: folder,
+			writer: '',
+		};
+		await new Ingest(settings, store).close();
+		assert.equal(closed.mock.callCount(), 0);
+	});
+});

@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { adt } from '#test/support/adt.ts';
+import { BulkClient } from '#test/support/bulk.ts';
+import { freePort } from '#test/support/free-port.ts';
+import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { needs, without } from '#test/support/needs.ts';
+import { promtool } from '#test/support/promtool.ts';
+import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
+import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
+
+const ops = join(import.meta.dirname, '../../ops');
+const boards = ['tributary', 'surfaces', 'sites', 'database'];
+
+interface Board {
+	title: string;
+	panels: { title: string; targets?: { expr: string }[] }[];
+}
+
+/** Panels that show nothing on the service of this test, and why. */
+const empty: ReadonlyMap<string, string> = new Map([
+	['Certificates', 'it has no TLS'],
+	['Silent feeds', 'no feed was ever silent'],
+	['Open conflicts', 'no conflict was ever noted'],
+	['Segments', 'they are counted by the first round of their upkeep'],
+	['Bytes of segments', 'they are counted by the first round of their upkeep'],
+]);
+
+/** A Prometheus that scrapes one node every second, with the rules of ops/prometheus. */
+class Prometheus {
+	readonly #folder = mkdtempSync(join(tmpdir(), 'tributary-prometheus-'));
+	#child: ChildProcess | undefined;
+	#port = 0;
+
+	async start(target: number): Promise<void> {
+		this.#port = await freePort();
+		const config = join(this.#folder, 'prometheus.yml');
+		const text = readFileSync(join(ops, 'prometheus/prometheus.yml'), 'utf8')
+			.replace(/_interval: \d+s/g, '_interval: 1s')
+			.replace('127.0.0.1:9464', `127.0.0.1:${target}`)
+			.replace('- rules.yml', `- ${join(ops, 'prometheus/rules.yml')}`)
+			.replace(/^alerting:[\s\S]*?(?=^\w)/m, '');
+		writeFileSync(config, text);
+		const parameters = [`--config.file=${config}`, `--storage.tsdb.path=${join(this.#folder, 'data')}`];
+		const listen = `--web.listen-address=127.0.0.1:${this.#port}`;
+		this.#child = spawn(needs.prometheus.found ?? '', [...parameters, listen], { stdio: 'ignore' });
+		await eventually(async () => (await this.scrapes()) > 0, 'the first scrape');
+	}
+
+	async get(path: string): Promise<ReturnType<typeof JSON.parse>> {
+		const answer = await fetch(`http://127.0.0.1:${this.#port}${path}`);
+		const { status, data, error } = (await answer.json()) as { status: string; data: unknown; error?: string };
+		assert.equal(status, 'success', error);
+		return data;
+	}
+
+	/** The series of a query. */
+	async query(text: string): Promise<{ metric: Record<string, string>; value: [number, string] }[]> {
+		return (await this.get(`/api/v1/query?query=${encodeURIComponent(text)}`)).result;
+	}
+
+	async scrapes(): Promise<number> {
+		const [series] = await this.query('count_over_time(tributary_build_info[1h])').catch(() => []);
+		return Number(series?.value[1] ?? 0);
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		const child = this.#child;
+		if (child !== undefined && child.exitCode === null) {
+			child.kill('SIGKILL');
+			await new Promise((resolve) => child.once('close', resolve));
+		}
+		rmSync(this.#folder, { recursive: true, force: true });
+	}
+}
+
+/** Something of everything that a node does: taken, refused and unmatched messages, images, reads, an export. */
+async function work(service: TestService, { key, called }: { key: string; called: string }): Promise<void> {
+	const at = (surface: string, path: string) => `http://127.0.0.1:${service.port(surface)}${path}`;
+	const post = async (surface: string, path: string, type: string, body: string | Uint8Array<ArrayBuffer>) => {
+		const answer = await fetch(at(surface, path), { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': type }, body });
+		await answer.arrayBuffer();
+		return answer.status;
+	};
+	const sender = await MllpClient.connect(service.port('mllp'));
+	assert.equal(msa(await sender.send(adt('1', 'BOARD', 1))).code, 'AA');
+	assert.equal(msa(await sender.send(adt('2', 'BOARD', 1, 'A99'))).code, 'AE');
+	sender.close();
+	assert.equal(await post('hl7', '/v2/ingest', 'text/plain', adt('3', 'BOARD', 2)), 200);
+	assert.equal(await post('fhir', '/fhir/Patient', 'application/fhir+json', '{"resourceType":"Patient"}'), 201);
+	assert.equal(await post('fhir', '/fhir/Patient', 'application/fhir+json', '{"resourceType":"Patient","birthDate":"x"}'), 400);
+	assert.equal((await service.fhir('/fhir/Patient', key)).status, 200);
+	assert.equal((await service.fhir('/fhir/Patient', 'none')).status, 401);
+	const report = { sop_instance_uid: '1.2.3', study_uid: '1.2.4', status: 'IN PROGRESS' };
+	assert.equal(await post('mpps', '/ingest', 'application/json', JSON.stringify(report)), 200);
+	using scu = await StorageScu.open(service.port('dimse'), { called });
+	assert.equal(await scu.echo(), 0);
+	assert.equal((await scu.store(ctInstance({ sopInstanceUid: '1.2.5', pixels: Buffer.alloc(100) }))).status, 0);
+	await scu.release();
+	assert.equal(await post('fhir', '/dicomweb/studies', multipartType, new Uint8Array(multipartBody([file()]))), 200);
+	assert.equal((await service.fhir('/dicomweb/studies', key, { Accept: 'application/dicom+json' })).status, 200);
+	assert.ok((await new BulkClient(service, key).exported()).has('Patient'));
+}
+
+describe('a Prometheus that scrapes a node', { skip: without('prometheus', 'promtool'), timeout: 180_000 }, () => {
+	let service: TestService;
+	let prometheus: Prometheus;
+	let site: { key: string; called: string };
+
+	before(async () => {
+		service = await testService({ PROCESSES: '1' });
+		site = await addImagingSite(service, 'north');
+		await service.addSite('south', { allowed_ips: ['127.0.0.2'], sending_application: 'ADT' });
+		prometheus = new Prometheus();
+		await prometheus.start(service.port('ops'));
+	});
+
+	after(async () => {
+		await prometheus[Symbol.asyncDispose]();
+		await service[Symbol.asyncDispose]();
+	});
+
+	test('takes every rule, and one unmatched message raises its alert', async () => {
+		await eventually(async () => {
+			const { groups } = await prometheus.get('/api/v1/rules');
+			const rules = groups.flatMap(({ rules }: { rules: { name: string; health: string; lastError?: string }[] }) => rules);
+			assert.deepEqual(
+				rules.filter(({ lastError }: { lastError?: string }) => lastError),
+				[],
+			);
+			return rules.length > 0 && rules.every(({ health }: { health: string }) => health === 'ok');
+		}, 'the first evaluation');
+		const alert = 'ALERTS{alertname="TributaryUnmatchedMessages", reason="no-sender"}';
+		assert.deepEqual(await prometheus.query(alert), []);
+		const sender = await MllpClient.connect(service.port('mllp'), '127.0.0.2');
+		assert.equal(msa(await sender.send(adt('0', 'BOARD', 1).replace('|ADT|', '|OTHER|'))).code, 'AE');
+		sender.close();
+		await eventually(async () => (await prometheus.query(alert)).length > 0, 'the alert');
+	});
+
+	test('has series for every panel of the dashboards, after work through every surface', async (t) => {
+		await work(service, site);
+		await eventually(
+			async () => (await prometheus.query('tributary_feed_last_message_timestamp_seconds')).length > 0,
+			'the figures of feeds, which are read from what is stored',
+		);
+		const scraped = await prometheus.scrapes();
+		await eventually(async () => (await prometheus.scrapes()) > scraped + 3, 'scrapes of what was done');
+		const without: string[] = [];
+		let queries = 0;
+		for (const name of boards) {
+			const board = JSON.parse(readFileSync(join(ops, `grafana/${name}.json`), 'utf8')) as Board;
+			for (const { title, targets = [] } of board.panels) {
+				for (const { expr } of targets) {
+					const text = expr.replaceAll('"$instance"', '".*"').replaceAll('"$site"', '".*"').replaceAll('$__rate_interval', '1m');
+					queries += 1;
+					if ((await prometheus.query(text)).length === 0 && !empty.has(title)) without.push(`${name}: ${title}: ${expr}`);
+				}
+			}
+		}
+		t.diagnostic(`${queries} queries`);
+		assert.deepEqual(without, []);
+	});
+
+	test('gets metrics that promtool has nothing against, after all that', async () => {
+		const text = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+		assert.deepEqual(promtool(['check', 'metrics'], text), { code: 0, text: '' });
+	});
+});
