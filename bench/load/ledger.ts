@@ -10,7 +10,7 @@ export async function ledger(recorder: Recorder, options: SuiteOptions): Promise
 	recorder.database = await subject.settings();
 	const sites = await ledgerSites(subject.databaseUrl, 20);
 	await new Promise((resolve) => setTimeout(resolve, 1500));
-	const client = new LedgerClient(sites, (surface) => subject.port(surface));
+	const client = new LedgerClient(sites, { port: (surface) => subject.port(surface) });
 	const used = subject.observe();
 	const startedMs = performance.now();
 	await client.run({ signal: AbortSignal.timeout(options.isQuick ? 3000 : options.seconds * 2000) });

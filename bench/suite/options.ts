@@ -21,3 +21,7 @@ export function middle<T>(values: readonly T[], of: (value: T) => number): { med
 	if (median === undefined || first === undefined || last === undefined) throw new Error('nothing was measured');
 	return { median, lowest: of(first), highest: of(last) };
 }
+
+export function median(values: readonly number[]): number {
+	return middle(values, (value) => value).median;
+}
