@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
 import { setClient } from '#administration/clients.ts';
 import { listFeeds, sitesOfSilentFeeds } from '#administration/feeds/list-feeds.ts';
 import { setPaused } from '#administration/feeds/pause-feed.ts';
@@ -8,6 +9,7 @@ import { findFeed } from '#administration/feeds/show-feed.ts';
 import { listAlerts } from '#administration/notifications.ts';
 import { setSite } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
+import { BulkClient } from '#test/support/bulk.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { without } from '#test/support/needs.ts';
 import { promtool } from '#test/support/promtool.ts';
@@ -185,5 +187,38 @@ describe('feeds', { timeout: 120_000 }, () => {
 			events.map(({ detail }) => detail.after.reason),
 			[undefined, 'new archive'],
 		);
+	});
+
+	test('that are paused start no import; one that was accepted before is carried out, and can be followed', async () => {
+		const bulk = new BulkClient(service, key);
+		const lines = Array.from({ length: 200 }, (_, index) => ({ resourceType: 'Patient', id: `paused-${index}` }));
+		const imported = () => service.rows<{ n: number }>("select count(*)::integer as n from patient where given_id like 'paused-%'");
+		const { id } = await feedOfKey();
+		const holder = new pg.Client({ connectionString: service.databaseUrl });
+		await holder.connect();
+		await holder.query('begin');
+		await holder.query("select from site_turn t join site s on s.id = t.site_id where s.slug = 'north' for update of t");
+		const begun = await bulk.startImport(lines);
+		await setPaused(service.administration, { id, paused: true });
+		const refused = await bulk.call('POST', '/$import', { 'Content-Type': 'application/fhir+ndjson' }, '{"resourceType":"Patient"}\n');
+		assert.equal(refused.status, 503);
+		assert.match(refused.headers.get('retry-after') ?? '', /^[1-9]\d*$/);
+		const [{ code, diagnostics }] = JSON.parse(refused.text).issue;
+		assert.deepEqual([code, diagnostics], ['transient', 'this sender is paused; send it again later']);
+		await eventually(async () => {
+			const metrics = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+			return /^tributary_http_requests_total\{surface="fhir",route="[^"]*\/\$import",status="5xx"\} 1$/m.test(metrics);
+		}, 'the refusal is counted');
+		assert.equal((await bulk.call('GET', begun)).status, 202);
+		assert.deepEqual(await imported(), [{ n: 0 }]);
+		await holder.query('rollback');
+		await holder.end();
+		const manifest = await bulk.manifest(begun);
+		assert.deepEqual([manifest.output[0].count, manifest.error], [200, []]);
+		assert.deepEqual(await imported(), [{ n: 200 }]);
+		await setPaused(service.administration, { id, paused: false });
+		assert.equal((await bulk.manifest(await bulk.startImport(lines.slice(0, 1)))).output[0].extension.unchanged, 1);
+		const jobs = await service.rows("select from bulk_job b join site s on s.id = b.site_id where s.slug = 'north' and b.kind = 'import'");
+		assert.equal(jobs.length, 2, 'what was refused has left no job');
 	});
 });

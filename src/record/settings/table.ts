@@ -319,7 +319,7 @@ export const settingDefinitions = {
 	paused: {
 		label: 'Paused',
 		meaning:
-			'nothing is taken from the sender until this ends: MLLP waits, HTTP is answered 503 and C-STORE 0xA700, so the sender keeps what it has',
+			'nothing is taken from the sender until this ends: MLLP waits, HTTP ($import too) is answered 503 and C-STORE 0xA700, so the sender keeps what it has',
 		topic: 'feed',
 		of: ['client', 'key'],
 		kind: 'switch',

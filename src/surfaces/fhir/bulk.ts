@@ -10,6 +10,7 @@ import type { StoredJob } from '#storage/bulk-jobs.ts';
 import { type PatientScope, scopedPatients } from '#storage/export-patients.ts';
 import { noDefinitions } from '#storage/site-definitions.ts';
 import { authorize } from '../http/authorize.ts';
+import { refusePaused } from '../http/deliver.ts';
 import { bodyType } from '../http/media-type.ts';
 import type { AnyRoute, HttpAnswer, HttpRequest, StreamedRequest } from '../http/message.ts';
 import { baseOf } from './base.ts';
@@ -101,6 +102,8 @@ async function receiveImport(context: BulkContext, request: StreamedRequest): Pr
 	const { caller, grant } = await callerOf(context, request);
 	// Which types the lines have is not known before they are read.
 	for (const permission of ['c', 'u'] as const) requireScope(grant.scopes, '*', permission);
+	// An import that was accepted before the pause is carried out: its sender has been told that it was taken.
+	refusePaused(grant);
 	const mediaType = answerType(request);
 	bodyType(request, ndjsonTypes);
 	if (request.query !== '' && !isLenient(request)) throw new Failure('invalid', 'an import takes no parameters');
