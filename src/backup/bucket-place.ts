@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import type { S3 } from '@aws-sdk/client-s3';
 import { isMissing, openClient, type S3Access } from '#storage/objects/s3-client.ts';
 import { upload } from '#storage/objects/s3-upload.ts';
-import { type BackupPlace, checkedPath, Measured, type StoredFile } from './place.ts';
+import { type BackupPlace, checkedPath, Measured, MissingFile, type PresentFile, type StoredFile } from './place.ts';
 
 /** A larger file is uploaded in parts of this size; a bucket takes 10,000 of them. */
 const partBytes = 64 * 1024 * 1024;
@@ -81,7 +81,7 @@ export class BucketPlace implements BackupPlace {
 		try {
 			body = (await this.#ask((client) => client.getObject(this.#locationOf(path)))).Body as Readable;
 		} catch (error) {
-			if (isMissing(error)) throw new Error(`the backup lacks ${path}`, { cause: error });
+			if (isMissing(error)) throw new MissingFile(path, error);
 			throw error;
 		}
 		try {
@@ -93,20 +93,20 @@ export class BucketPlace implements BackupPlace {
 
 	async folders(path: string): Promise<string[]> {
 		const names = new Set<string>();
-		for await (const file of this.files(path)) {
+		for await (const { path: file } of this.files(path)) {
 			const [name, rest] = file.slice(path.length + 1).split('/');
 			if (name !== undefined && rest !== undefined) names.add(name);
 		}
 		return [...names].sort();
 	}
 
-	async *files(path: string): AsyncIterable<string> {
+	async *files(path: string): AsyncIterable<PresentFile> {
 		const { bucket, prefix } = this.#options;
 		const below = `${prefix}${checkedPath(path)}/`;
 		for (let token: string | undefined, more = true; more; more = token !== undefined) {
 			const continued = token === undefined ? {} : { ContinuationToken: token };
 			const page = await this.#ask((client) => client.listObjectsV2({ Bucket: bucket, Prefix: below, ...continued }));
-			for (const { Key = '' } of page.Contents ?? []) yield Key.slice(prefix.length);
+			for (const { Key = '', Size = 0 } of page.Contents ?? []) yield { path: Key.slice(prefix.length), bytes: Size };
 			token = page.IsTruncated ? page.NextContinuationToken : undefined;
 		}
 	}

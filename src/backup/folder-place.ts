@@ -2,7 +2,7 @@ import { createReadStream } from 'node:fs';
 import { type FileHandle, mkdir, open, opendir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { syncFolder } from '#storage/objects/file-system.ts';
-import { type BackupPlace, checkedPath, Measured, type StoredFile } from './place.ts';
+import { type BackupPlace, checkedPath, Measured, MissingFile, type PresentFile, type StoredFile } from './place.ts';
 
 const digestSuffix = '.sha256';
 const partSuffix = '.part';
@@ -72,7 +72,7 @@ export class FolderPlace implements BackupPlace {
 		try {
 			yield* stream as AsyncIterable<Buffer>;
 		} catch (error) {
-			if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new Error(`the backup lacks ${path}`, { cause: error });
+			if ((error as NodeJS.ErrnoException).code === 'ENOENT') throw new MissingFile(path, error);
 			throw error;
 		} finally {
 			stream.destroy();
@@ -86,19 +86,22 @@ export class FolderPlace implements BackupPlace {
 		return names.sort();
 	}
 
-	async *files(path: string): AsyncIterable<string> {
+	async *files(path: string): AsyncIterable<PresentFile> {
 		const entries = await opendir(this.#pathOf(path)).catch((error: unknown) => unlessMissing(error, undefined));
 		for await (const entry of entries ?? []) {
 			const below = `${path}/${entry.name}`;
 			if (entry.isDirectory()) yield* this.files(below);
-			else if (!entry.name.endsWith(digestSuffix)) yield below;
+			else if (!entry.name.endsWith(digestSuffix)) {
+				const found = await stat(this.#pathOf(below)).catch((error: unknown) => unlessMissing(error, undefined));
+				if (found) yield { path: below.endsWith(partSuffix) ? below.slice(0, -partSuffix.length) : below, bytes: found.size };
+			}
 		}
 	}
 
+	/** The digest goes first: without one a file is not there for a backup, and is still found by whoever removes. */
 	async remove(path: string): Promise<void> {
 		const at = this.#pathOf(path);
-		await rm(at, { force: true });
-		await rm(at + digestSuffix, { force: true });
+		for (const each of [at + digestSuffix, at + partSuffix, at]) await rm(each, { force: true });
 		// Its folders go when they are empty.
 		for (let folder = dirname(at); folder.length > this.#root.length; folder = dirname(folder)) {
 			const isGone = await removedWhenEmpty(folder);

@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { CutPartition, CutSequence } from '#storage/cut/tables.ts';
 import { mayBeAtWork } from '#storage/objects/owner.ts';
-import { type BackupPlace, checkedContent, contentOf, type StoredFile, textOf } from './place.ts';
+import { type BackupPlace, checkedContent, contentOf, type StoredFile, textIfThere, textOf } from './place.ts';
 
 /** The layout that this version writes. It reads no other. */
 export const format = 1;
@@ -64,9 +64,42 @@ const folder = 'cuts';
 export const folderOf = (cut: string) => `${folder}/${cut}`;
 const manifestOf = (cut: string) => `${folderOf(cut)}/manifest.json`;
 const begunOf = (cut: string) => `${folderOf(cut)}/begun.json`;
+const verifiedOf = (cut: string) => `${folderOf(cut)}/verified.json`;
+/** A copy that takes days is not taken for one that was cut off. Places may keep each version of a file, so it is said seldom. */
+const tellMs = 3_600_000;
 
-export async function noteBegun(place: BackupPlace, cut: string, owner: string): Promise<void> {
-	await place.put(begunOf(cut), contentOf(JSON.stringify({ owner, began_at: new Date().toISOString() })));
+/** Who works on a cut that has no manifest. */
+interface Begun {
+	owner: string;
+	/** When its process last said that it works on it. */
+	told_at: string;
+	/** The cut is being removed: nobody finishes it. */
+	removing: boolean;
+}
+
+async function tellBegun(place: BackupPlace, cut: string, about: Pick<Begun, 'owner' | 'removing'>): Promise<void> {
+	await place.put(begunOf(cut), contentOf(JSON.stringify({ ...about, told_at: new Date().toISOString() })));
+}
+
+/** Says in the place that a cut is being made, until it is told to stop. */
+export async function noteBegun(place: BackupPlace, cut: string, owner: string): Promise<{ stop(): void }> {
+	await tellBegun(place, cut, { owner, removing: false });
+	const timer = setInterval(() => {
+		tellBegun(place, cut, { owner, removing: false }).catch(() => undefined);
+	}, tellMs).unref();
+	return { stop: () => clearInterval(timer) };
+}
+
+/** Notes that every file of a cut was read and is whole, or that one is not. */
+export async function noteVerified(place: BackupPlace, cut: string, isWhole: boolean): Promise<void> {
+	if (isWhole) await place.put(verifiedOf(cut), contentOf(JSON.stringify({ verified_at: new Date().toISOString() })));
+	else await place.remove(verifiedOf(cut));
+}
+
+/** Returns when a cut was last found to be whole; undefined when it never was, or was damaged since. */
+export async function verifiedAt(place: BackupPlace, cut: string): Promise<string | undefined> {
+	const text = await textIfThere(place, verifiedOf(cut));
+	return text === undefined ? undefined : (JSON.parse(text) as { verified_at: string }).verified_at;
 }
 
 export async function writeManifest(place: BackupPlace, manifest: Manifest): Promise<void> {
@@ -135,30 +168,40 @@ export async function chosenCut(place: BackupPlace, kind: Manifest['kind'], at: 
 	return newest.manifest;
 }
 
-/** Removes what backups left that were cut off, unless they may still be at work. */
-export async function removeUnfinished(place: BackupPlace): Promise<number> {
-	let removed = 0;
+/** Returns the cuts that are not finished: those on which a process may be at work, and the others. */
+export async function unfinishedCuts(place: BackupPlace): Promise<{ atWork: string[]; left: string[] }> {
+	const found = { atWork: [] as string[], left: [] as string[] };
 	for (const cut of await place.folders(folder)) {
 		if ((await place.find(manifestOf(cut))) !== undefined) continue;
-		const { owner, began_at: began } = await begunBy(place, cut);
-		if (await mayBeAtWork(owner, async () => Date.parse(began))) continue;
-		await removeCut(place, cut);
-		removed += 1;
+		const begun = await begunBy(place, cut);
+		const isAtWork = !begun.removing && (await mayBeAtWork(begun.owner, async () => Date.parse(begun.told_at)));
+		(isAtWork ? found.atWork : found.left).push(cut);
 	}
-	return removed;
+	return found;
 }
 
-async function begunBy(place: BackupPlace, cut: string): Promise<{ owner: string; began_at: string }> {
-	if ((await place.find(begunOf(cut))) === undefined) return { owner: '', began_at: '' };
-	return JSON.parse(await textOf(place.read(begunOf(cut))));
+/** Removes what backups left that were cut off, unless they may still be at work. */
+export async function removeUnfinished(place: BackupPlace, owner: string): Promise<number> {
+	const { left } = await unfinishedCuts(place);
+	for (const cut of left) await removeCut(place, cut, owner);
+	return left.length;
 }
 
-/** Removes a cut: its manifest first, so that what remains of an interrupted removal is no backup. */
-export async function removeCut(place: BackupPlace, cut: string): Promise<void> {
+async function begunBy(place: BackupPlace, cut: string): Promise<Begun> {
+	const text = await textIfThere(place, begunOf(cut));
+	if (text === undefined) return { owner: '', told_at: '', removing: false };
+	// Earlier releases wrote when it began, and nothing else.
+	const { began_at: began, ...read } = JSON.parse(text) as Partial<Begun> & { began_at?: string };
+	return { owner: '', told_at: began ?? '', removing: false, ...read };
+}
+
+/** Removes a cut: its manifest first, so that what remains of an interrupted removal is no backup, and is known as such by anybody. */
+export async function removeCut(place: BackupPlace, cut: string, owner: string): Promise<void> {
 	const begun = begunOf(cut);
+	await tellBegun(place, cut, { owner, removing: true });
 	await place.remove(manifestOf(cut));
 	const files: string[] = [];
-	for await (const file of place.files(folderOf(cut))) if (file !== begun) files.push(file);
+	for await (const { path } of place.files(folderOf(cut))) if (path !== begun) files.push(path);
 	for (const file of files) await place.remove(file);
 	await place.remove(begun);
 }

@@ -8,6 +8,12 @@ export interface StoredFile {
 	sha256: string;
 }
 
+/** A file of a place, whole or not. */
+export interface PresentFile {
+	path: string;
+	bytes: number;
+}
+
 /** Backups are kept in a place: a folder, or a part of a bucket. A file is there whole or not at all, and is never changed. */
 export interface BackupPlace {
 	/** The name by which people know it. */
@@ -16,12 +22,13 @@ export interface BackupPlace {
 	find(path: string): Promise<StoredFile | undefined>;
 	/** Stores a file; it is durable when this resolves. Nothing is left behind when `content` throws. */
 	put(path: string, content: AsyncIterable<Uint8Array>): Promise<StoredFile>;
-	/** @throws Error when the file is not there */
+	/** @throws MissingFile */
 	read(path: string): AsyncIterable<Uint8Array>;
 	/** The names of the folders directly below a folder. */
 	folders(path: string): Promise<string[]>;
-	/** All files below a folder, by their paths. */
-	files(path: string): AsyncIterable<string>;
+	/** All files below a folder, and what a removal or a writer that was cut off left of one. */
+	files(path: string): AsyncIterable<PresentFile>;
+	/** Removes a file and all that belongs to it; a repeated call is harmless. */
 	remove(path: string): Promise<void>;
 	close(): Promise<void>;
 }
@@ -65,7 +72,16 @@ export class DamagedFile extends Error {
 	}
 }
 
-/** Reads a file and compares it with what its manifest states. @throws DamagedFile at its end; Error when it is not there */
+/** A file is not in its place. */
+export class MissingFile extends Error {
+	override readonly name = 'MissingFile';
+
+	constructor(path: string, cause: unknown) {
+		super(`the backup lacks ${path}`, { cause });
+	}
+}
+
+/** Reads a file and compares it with what its manifest states. @throws DamagedFile at its end; MissingFile */
 export async function* checkedContent(place: BackupPlace, { path, bytes, sha256 }: StoredFile): AsyncIterable<Uint8Array> {
 	const measured = new Measured();
 	yield* measured.of(place.read(checkedPath(path)));
@@ -76,6 +92,16 @@ export async function textOf(content: AsyncIterable<Uint8Array>): Promise<string
 	const chunks: Uint8Array[] = [];
 	for await (const chunk of content) chunks.push(chunk);
 	return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Returns the content of a small file; undefined when it is not there, which another process may bring about at any time. */
+export async function textIfThere(place: BackupPlace, path: string): Promise<string | undefined> {
+	try {
+		return await textOf(place.read(path));
+	} catch (error) {
+		if (error instanceof MissingFile) return undefined;
+		throw error;
+	}
 }
 
 /** Text as the content of a file. */

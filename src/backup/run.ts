@@ -21,6 +21,7 @@ import {
 } from './manifest.ts';
 import { type BackupPlace, contentOf, type StoredFile } from './place.ts';
 import { type Progress, sizeText } from './progress.ts';
+import { pruningEnded } from './pruning.ts';
 
 /** The service goes first: each reader keeps a core of the database busy. */
 const readersMax = 2;
@@ -68,11 +69,12 @@ export interface BackupReport {
  */
 export async function backUp(options: BackupOptions): Promise<BackupReport> {
 	const { place, store, progress } = options;
-	const removed = await removeUnfinished(place);
 	const owner = newOwner();
+	const removed = await removeUnfinished(place, owner);
 	const began = new Date();
 	const cut = `${began.toISOString().replace(/[-:]|\.\d+/g, '')}-${newId().slice(-12, -4)}`;
-	await noteBegun(place, cut, owner);
+	const begun = await noteBegun(place, cut, owner);
+	await pruningEnded(place, progress);
 	const folder = store instanceof FileStore ? store : undefined;
 	const pin = await folder?.pins.take(owner);
 	try {
@@ -81,6 +83,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
 		progress.step(`the backup ${cut} is finished`);
 		return reportOf(manifest.manifest, manifest.bytesCopied, removed, progress.seconds);
 	} finally {
+		begun.stop();
 		await pin?.release();
 		await folder?.removeHeld();
 	}

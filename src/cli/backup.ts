@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { checkObjects } from '#administration/objects.ts';
-import { chosenCut, cutsOf } from '#backup/manifest.ts';
+import { chosenCut, cutsOf, noteVerified, verifiedAt } from '#backup/manifest.ts';
 import { openPlace } from '#backup/open-place.ts';
 import type { BackupPlace } from '#backup/place.ts';
 import { Progress } from '#backup/progress.ts';
@@ -24,7 +24,7 @@ import { configuration } from './configuration.ts';
 import { openDatabase, printed } from './opened.ts';
 
 const place = '<folder|s3://bucket/prefix>';
-const from = option('from', 'where the backups are', { value: place, isRequired: true });
+export const from = option('from', 'where the backups are', { value: place, isRequired: true });
 const at = option('at', 'the newest one that is not younger than this time, such as 2026-11-23T02:00:00Z', { value: '<time>' });
 const objectsOnly = option('objects-only', 'the objects alone; the database is kept in another way');
 
@@ -75,8 +75,10 @@ const list: BuiltIn = {
 	summary: 'lists the backups of a place, and those that were cut off',
 	options: [from],
 	run: async (given, streams, hooks) => {
-		const cuts = await atPlace('from', given, hooks.readConfig(), cutsOf);
-		const rows = cuts.map(({ cut, manifest, fault }) => ({
+		const cuts = await atPlace('from', given, hooks.readConfig(), async (there) =>
+			Promise.all((await cutsOf(there)).map(async (each) => ({ ...each, verified: await verifiedAt(there, each.cut) }))),
+		);
+		const rows = cuts.map(({ cut, manifest, fault, verified }) => ({
 			cut,
 			state: manifest === undefined ? (fault === undefined ? 'unfinished' : 'damaged') : 'finished',
 			cut_at: manifest?.cut_at ?? null,
@@ -85,6 +87,7 @@ const list: BuiltIn = {
 			rows: manifest?.database?.tables.reduce((sum, table) => sum + table.rows, 0) ?? null,
 			objects: manifest?.objects.named ?? null,
 			object_bytes: manifest?.objects.bytes ?? null,
+			verified_at: verified ?? null,
 		}));
 		printed(rows, given, streams);
 		return 0;
@@ -97,9 +100,14 @@ const verify: BuiltIn = {
 	options: [from, at, objectsOnly],
 	run: async (given, streams, hooks) => {
 		const time = timeOf(given);
-		const report = await atPlace('from', given, hooks.readConfig(), async (there) =>
-			verifyCut(there, await chosenCut(there, kindOf(given), time), progressOn(streams)),
-		);
+		const report = await atPlace('from', given, hooks.readConfig(), async (there) => {
+			const found = await verifyCut(there, await chosenCut(there, kindOf(given), time), progressOn(streams));
+			await noteVerified(there, found.cut, found.damaged === 0).catch((error: unknown) => {
+				const why = error instanceof Error ? error.message : String(error);
+				streams.stderr.write(`tributary: that it was verified could not be noted in the place, for backup prune: ${why}\n`);
+			});
+			return found;
+		});
 		printed(report, given, streams);
 		return report.damaged === 0 ? 0 : 1;
 	},
@@ -161,7 +169,7 @@ async function restored({ config, given, time, streams }: Asked, there: BackupPl
 const kindOf = (given: Given) => (given.has('objects-only') ? 'objects' : 'full');
 
 /** Opens the place of a required option for some work. */
-async function atPlace<T>(name: 'to' | 'from', given: Given, config: Config, work: (there: BackupPlace) => Promise<T>): Promise<T> {
+export async function atPlace<T>(name: 'to' | 'from', given: Given, config: Config, work: (there: BackupPlace) => Promise<T>): Promise<T> {
 	const there = openPlace(given.text(name) ?? '', config);
 	try {
 		return await work(there);
@@ -182,7 +190,7 @@ function timeOf(given: Given): Date | undefined {
 	return time;
 }
 
-function progressOn({ stderr }: CliStreams): Progress {
+export function progressOn({ stderr }: CliStreams): Progress {
 	return new Progress((line) => stderr.write(`${line}\n`));
 }
 
@@ -197,7 +205,7 @@ function filesOf(config: Config, given: Given): Record<string, string> {
 	return files;
 }
 
-async function note(database: Database, action: string, cut: string, detail: Record<string, string | number>): Promise<void> {
+export async function note(database: Database, action: string, cut: string, detail: Record<string, string | number>): Promise<void> {
 	await database.people.rows(noteBackup, [newId(), action, cut, `cli:${userInfo().username}`, detail]);
 }
 

@@ -2,6 +2,7 @@ import { migrate } from '#storage/migrate.ts';
 import { withDatabase } from '#storage/open.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { backupCommands } from './backup.ts';
+import { backupPrune } from './backup-prune.ts';
 import { type BuiltIn, describedBuiltIn, option } from './built-in.ts';
 import { type Argument, type DescribedCommand, UsageError } from './command.ts';
 import { completionScript, shells } from './completion.ts';
@@ -126,6 +127,7 @@ export const builtIns: readonly BuiltIn[] = [
 	doctor,
 	...objectCommands,
 	...backupCommands,
+	backupPrune,
 	...importCommands,
 	version,
 	completion,
