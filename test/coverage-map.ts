@@ -70,6 +70,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/config.ts', 'cli/configuration'],
 	['src/core/exposition.ts', 'metrics', 'core/metric-snapshot'],
 	['src/core/node-line.ts', 'processes/shared-quotas', 'integrity/one-node'],
+	['src/console/screens/retention/*', 'console/retention'],
 	['src/console/**/*.{ts,tsx}', 'console/console', 'console/traffic', 'console/hostile', 'console/every-screen.ts', 'console/in-use.ts'],
 	['src/core/date-range.ts', 'fhir/date', 'fhir/search/parse'],
 	['src/**/limits.ts', 'cli/configuration'],

@@ -28,6 +28,7 @@ export const foreseenRemoval = keptPolicy.extend({
 	before: instant.nullable().describe('what is older goes with the next run; null: nothing goes'),
 	rows: z.int(),
 	bytes: z.int().describe('of studies the size of their images; else an estimate of the rows without indexes'),
+	oldest: instant.nullable().describe('time of the oldest row that goes, of a study its last change; null: nothing goes'),
 	held_studies: z.int().describe('studies whose time is over and that a legal hold keeps'),
 });
 
@@ -96,9 +97,9 @@ function auditOf({ limits }: OperationContext, site: KeptSite) {
 /** Counts what the next run would remove. */
 export async function previewRetention(context: OperationContext): Promise<z.infer<typeof foreseenRemoval>[]> {
 	const foreseen = await foresee(context.database, await sitesOf(context), { limits: context.limits, nowMs: context.nowMs() });
-	return foreseen.map(({ kept: name, site, days, from, isHeld, before, rows, bytes, held }) => ({
+	return foreseen.map(({ kept: name, site, days, from, isHeld, before, rows, bytes, oldest, held }) => ({
 		...{ kept: name, site: site.slug, days, from, held: isHeld, before: before?.toISOString() ?? null },
-		...{ rows, bytes, held_studies: held },
+		...{ rows, bytes, oldest: oldest?.toISOString() ?? null, held_studies: held },
 	}));
 }
 

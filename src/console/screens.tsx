@@ -31,6 +31,7 @@ import { Profiles } from './screens/profiles/profiles.tsx';
 import { RemoteAes } from './screens/remote-aes/remote-aes.tsx';
 import { Report } from './screens/reports/report.tsx';
 import { Reports } from './screens/reports/reports.tsx';
+import { Retention } from './screens/retention/retention.tsx';
 import { SignInGroups } from './screens/sign-in-groups/groups.tsx';
 import { Site } from './screens/sites/site.tsx';
 import { Sites } from './screens/sites/sites.tsx';
@@ -217,5 +218,14 @@ export const screens: readonly Screen[] = [
 		bySite: true,
 	},
 	{ path: '/notifications/:id', title: 'Notification', role: 'auditor', component: Notification },
+	{
+		path: '/retention',
+		title: 'Retention',
+		role: 'auditor',
+		component: Retention,
+		group: 'Oversight',
+		icon: 'retention',
+		bySite: true,
+	},
 	{ path: '/audit', title: 'Audit', role: 'auditor', component: Audit, group: 'Oversight', icon: 'audit', key: 'a', bySite: true },
 ];

@@ -13,11 +13,13 @@ export interface Foreseen extends Policy {
 	rows: number;
 	/** An estimate of what the rows have on disk, without indexes; of studies the size of their images. */
 	bytes: number;
+	/** Of a study the last change; undefined if nothing goes. */
+	oldest: Date | undefined;
 	/** Studies whose time is over and that a legal hold keeps. */
 	held: number;
 }
 
-type Counts = Record<'rows' | 'bytes', string> & { held?: string };
+type Counts = Record<'rows' | 'bytes', string> & { oldest: Date | null; held?: string };
 
 /** Counts what a run would remove, and removes nothing. */
 export async function foresee(
@@ -36,6 +38,7 @@ export async function foresee(
 				before,
 				rows: Number(counts?.rows ?? 0),
 				bytes: Number(counts?.bytes ?? 0),
+				oldest: counts?.oldest ?? undefined,
 				held: Number(counts?.held ?? 0),
 			});
 		}

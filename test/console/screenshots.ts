@@ -31,6 +31,7 @@ const pictures: readonly (readonly [screen: string, width: 1280 | 390, scheme: S
 	['identity', 1280, 'light'],
 	['study', 1280, 'light'],
 	['remote-aes', 1280, 'light'],
+	['retention', 1280, 'light'],
 ];
 
 /** An hour of a network, the same in every picture. */

@@ -57,6 +57,7 @@ interface Foreseen {
 	held: boolean;
 	rows: number;
 	bytes: number;
+	oldest: string | null;
 	held_studies: number;
 }
 interface Finished {
@@ -82,6 +83,9 @@ const textOf = async (metrics: ReturnType<typeof createMetrics>) => (await metri
 const count = async (table: string, slug: string) =>
 	Number((await service.rows<{ n: string }>(`select count(*) as n from ${table} where site_id = $1`, [at(slug).id]))[0]?.n);
 
+const oldestOf = async (table: string, at: string) =>
+	(await service.rows<{ at: Date | null }>(`select min(${at}) as at from ${table} where site_id = $1`, [sites['west']?.id]))[0]?.at;
+
 async function study(uid: string): Promise<FhirBody | undefined> {
 	const { body } = await at('west').call('GET', `/ImagingStudy?identifier=urn:dicom:uid|urn:oid:${uid}`);
 	return body.entry?.[0]?.resource;
@@ -98,11 +102,14 @@ describe('rows that are too old', { timeout: 180_000 }, () => {
 	test('go by the times of their site, in batches; those of another site stay, and a preview says so before', async () => {
 		for (const slug of ['west', 'east']) for (const number of [1, 2, 3]) await send(slug, adt(`m${number}`, 'P1', number));
 		await keep('west', { message_retention_days: '30', history_retention_days: '30', accepted_retention_days: '60' });
-		assert.equal((await foreseen('west', 'messages', 29)).rows, 0);
+		const ahead = await foreseen('west', 'messages', 29);
+		assert.deepEqual([ahead.rows, ahead.oldest], [0, null]);
 		const messages = await foreseen('west', 'messages', 31);
 		assert.deepEqual([messages.rows, messages.days, messages.from], [3, 30, 'site']);
 		assert.ok(messages.bytes > 600, String(messages.bytes));
-		assert.equal((await foreseen('west', 'history', 31)).rows, 2);
+		assert.equal(messages.oldest, (await oldestOf('message_log', 'received_at'))?.toISOString());
+		const versions = await foreseen('west', 'history', 31);
+		assert.deepEqual([versions.rows, versions.oldest], [2, (await oldestOf('resource_history', 'last_updated'))?.toISOString()]);
 		assert.deepEqual(
 			[(await foreseen('east', 'messages', 31)).rows, await count('message_log', 'west')],
 			[0, 3],
@@ -205,8 +212,8 @@ describe('a study whose retention is over', { timeout: 180_000 }, () => {
 		const keys = await service.rows<{ object_key: string }>('select object_key from imaging_instance where site_id = $1', [at('west').id]);
 		for (const { object_key: key } of keys) assert.ok(await service.administration.objects.size(key));
 		assert.equal((await foreseen('west', 'studies', 99)).rows, 0);
-		const { rows, bytes } = await foreseen('west', 'studies', 101);
-		assert.equal(rows, 1);
+		const { rows, bytes, oldest } = await foreseen('west', 'studies', 101);
+		assert.deepEqual([rows, oldest], [1, (await oldestOf('imaging_study', 'updated_at'))?.toISOString()]);
 		assert.ok(bytes > 256);
 		assert.deepEqual(removedOf(await run(101), 'studies'), [['west', 1]]);
 

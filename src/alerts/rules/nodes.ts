@@ -126,6 +126,7 @@ export const nodesRules: RuleGroup = {
 			for: '0m',
 			text: 'max by (job) (tributary_retention_failing) > 0',
 			summary: 'retention failed',
+			list: '/retention?tab=runs',
 			description: 'The latest run failed. What is too old stays until one succeeds; the next follows within an hour or two.',
 			runbook:
 				'The latest run of retention failed. `tributary retention runs` says why, and the log has the error. What it had removed is removed; everything else stays until a run succeeds. A failed run is tried again after an hour. `tributary retention run` tries it at once.',

@@ -11,6 +11,7 @@ import { Time } from '../../components/time.tsx';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { Unmerge } from '../identity/merge.tsx';
+import { HoldButton } from '../retention/place-hold.tsx';
 import { type PatientChart, showPatient, statedRows } from './calls.ts';
 import { Messages } from './messages.tsx';
 import { PatientMarks } from './patients.tsx';
@@ -75,6 +76,7 @@ function Shown({ site, chart, up, reload }: Shown) {
 			lead={[patient.gender, patient.birth_date && `born ${patient.birth_date}`].filter(Boolean).join(', ')}
 			actions={
 				<>
+					<HoldButton site={site} patient={patient.id} />
 					<PrintButton />
 					{may('manager') && patient.replaced_by === null && (
 						<LinkButton href={`/identity/${site}/merge/${patient.id}`} icon="identity">

@@ -11,6 +11,7 @@ import { moment, studyTitle } from '../patients/sections.tsx';
 import { listReports } from '../reports/calls.ts';
 import { ReportTable } from '../reports/reports.tsx';
 import { NewReport } from '../reports/write.tsx';
+import { HoldButton } from '../retention/place-hold.tsx';
 import { showStudy, type WholeStudy } from './calls.ts';
 import { SendStudy } from './send.tsx';
 import { SeriesTable, studyArchive } from './series.tsx';
@@ -42,6 +43,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 					<LinkButton href={studyArchive(site, study.study_uid)} icon="download" download>
 						Download (ZIP)
 					</LinkButton>
+					<HoldButton site={site} study={study.study_uid} />
 					<PrintButton />
 				</>
 			}

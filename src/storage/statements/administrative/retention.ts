@@ -2,7 +2,7 @@ import { nilIdSql, type Statement } from '../../statement.ts';
 
 /**
  * Retention, table by table. `$1` is one site; the moment before which rows go follows as `$2`, the number of rows of one transaction as `$3`.
- * Counting tells rows and bytes. Whoever removes begins its transaction with `beginBatch`.
+ * Counting tells rows, bytes and the time of the oldest row. Whoever removes begins its transaction with `beginBatch`.
  */
 
 /** The least id of a moment: ids are UUIDs of version 7. */
@@ -31,7 +31,8 @@ const messages: Counted = {
 	count: {
 		name: 'count_old_messages',
 		text: `
-select count(*)::text as rows, coalesce(sum(pg_column_size(m.bytes) + pg_column_size(m.ack) + coalesce(pg_column_size(m.changed), 0) + 250), 0)::text as bytes
+select count(*)::text as rows, coalesce(sum(pg_column_size(m.bytes) + pg_column_size(m.ack) + coalesce(pg_column_size(m.changed), 0) + 250), 0)::text as bytes,
+	min(m.received_at) as oldest
 from message_log m where m.site_id = $1::uuid and m.id < ${leastId('$2')}`,
 	},
 	remove: [
@@ -70,9 +71,9 @@ const history: Counted = {
 		name: 'count_old_versions',
 		text: `
 ${typesWithHistory}
-select coalesce(sum(c.rows), 0)::text as rows, coalesce(sum(c.bytes), 0)::text as bytes
+select coalesce(sum(c.rows), 0)::text as rows, coalesce(sum(c.bytes), 0)::text as bytes, min(c.oldest) as oldest
 from t cross join lateral (
-	select count(*) as rows, sum(pg_column_size(h.resource) + 120) as bytes
+	select count(*) as rows, sum(pg_column_size(h.resource) + 120) as bytes, min(h.last_updated) as oldest
 	from resource_history h where h.site_id = $1::uuid and h.resource_type = t.type and h.last_updated < $2::timestamptz
 ) c
 where t.type is not null`,
@@ -102,7 +103,7 @@ const accepted: Counted = {
 	count: {
 		name: 'count_old_accepted_messages',
 		text: `
-select count(*)::text as rows, (count(*) * 200)::text as bytes
+select count(*)::text as rows, (count(*) * 200)::text as bytes, min(a.accepted_at) as oldest
 from accepted_message a where a.site_id = $1::uuid and a.accepted_at < $2::timestamptz`,
 	},
 	remove: [
@@ -124,7 +125,7 @@ const unmatched: Counted = {
 	count: {
 		name: 'count_old_unmatched_messages',
 		text: `
-select count(*)::text as rows, coalesce(sum(pg_column_size(m.bytes) + 150), 0)::text as bytes
+select count(*)::text as rows, coalesce(sum(pg_column_size(m.bytes) + 150), 0)::text as bytes, min(m.received_at) as oldest
 from unmatched_message m where ${ofUnmatched} and m.id < ${leastId('$2')}`,
 	},
 	remove: [
@@ -143,7 +144,7 @@ const jobs: Counted = {
 	count: {
 		name: 'count_old_runs',
 		text: `
-select count(*)::text as rows, coalesce(sum(pg_column_size(r.message_ids) + 300), 0)::text as bytes
+select count(*)::text as rows, coalesce(sum(pg_column_size(r.message_ids) + 300), 0)::text as bytes, min(r.finished_at) as oldest
 from replay_run r where r.site_id = $1::uuid and r.finished_at < $2::timestamptz`,
 	},
 	remove: [
@@ -173,7 +174,7 @@ const feeds: Counted = {
 	count: {
 		name: 'count_old_feed_hours',
 		text: `
-select count(*)::text as rows, (count(*) * 400)::text as bytes
+select count(*)::text as rows, (count(*) * 400)::text as bytes, min(f.hour) as oldest
 from feed_hour f where f.site_id = $1::uuid and f.hour < $2::timestamptz`,
 	},
 	remove: [

@@ -39,7 +39,7 @@ export const countOldStudies: Statement = {
 	name: 'count_old_studies',
 	text: `
 select count(*) filter (where ${goes('t')})::text as rows, coalesce(sum(t.bytes) filter (where ${goes('t')}), 0)::text as bytes,
-	count(*) filter (where ${isHeld('t')})::text as held
+	count(*) filter (where ${isHeld('t')})::text as held, min(t.updated_at) filter (where ${goes('t')}) as oldest
 from imaging_study t where t.site_id = $1::uuid and t.updated_at < $2::timestamptz`,
 };
 
