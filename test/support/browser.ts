@@ -11,10 +11,13 @@ export const ownPassword = 'seven quiet herons';
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Lists the faults over which a screen reader, or somebody who sees little, would stumble. */
-export async function seriousViolations(page: Page): Promise<string[]> {
+/**
+ * Lists the faults over which a screen reader, or somebody who sees little, would stumble.
+ * @param rules the rules of axe-core that are tried; without them all
+ */
+export async function seriousViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
 	await page.evaluate(axe);
-	const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+	const { violations } = (await page.evaluate(`axe.run(${rules === undefined ? '' : JSON.stringify({ runOnly: rules })})`)) as AxeResults;
 	return violations
 		.filter(({ impact }) => impact === 'serious' || impact === 'critical')
 		.map(({ id, nodes }) => `${id}: ${nodes.map(({ html, failureSummary }) => `${html} ${failureSummary}`).join('\n')}`);

@@ -83,23 +83,18 @@ export interface SampleScreen {
 	open?(page: Page): Promise<void>;
 }
 
-/** Every screen, with something to see. */
-export async function sampleScreens({ administration }: TestService): Promise<SampleScreen[]> {
+const press = (button: string) => (page: Page) => page.getByRole('button', { name: button }).first().click();
+
+async function firstRow(page: Page): Promise<void> {
+	await page.locator('main [data-row-link]').first().click();
+	await page.locator('.up').waitFor();
+	await settled(page);
+}
+
+/** The screens of settings and oversight, with something to see. */
+export async function settingScreens({ administration }: TestService): Promise<SampleScreen[]> {
 	const clients = await listClients({ ...administration, ...wholeNetwork('test') });
 	const admission = clients.find(({ name }) => name === 'Admission');
-	const press = (button: string) => (page: Page) => page.getByRole('button', { name: button }).first().click();
-	const firstRow = async (page: Page) => {
-		await page.locator('main [data-row-link]').first().click();
-		await page.locator('.up').waitFor();
-		await settled(page);
-	};
-	const found = (text: string) => async (page: Page) => {
-		await page.getByRole('searchbox').fill(text);
-		await page.keyboard.press('Enter');
-		await page.getByRole('link', { name: text }).first().click();
-		await page.locator('.up').waitFor();
-		await settled(page);
-	};
 	return [
 		{ name: 'feeds', path: '/', heading: 'Feeds' },
 		{ name: 'feed', path: '/?site=north', heading: 'Feeds', open: firstRow },
@@ -139,23 +134,78 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 					.click(),
 		},
 		{ name: 'shortcuts', path: '/overview', heading: 'Overview', open: (page) => page.keyboard.press('?') },
+		{ name: 'retention', path: '/retention', heading: 'Retention', open: press('Count what would go now') },
+		{ name: 'holds', path: '/retention?tab=holds', heading: 'Retention' },
+		{ name: 'hold-new', path: '/retention?tab=holds', heading: 'Retention', open: press('Place a hold') },
+		{ name: 'hold-remove', path: '/retention?tab=holds', heading: 'Retention', open: press('Remove…') },
+		{ name: 'retention-runs', path: '/retention?tab=runs', heading: 'Retention' },
+		{ name: 'deleted-studies', path: '/retention?tab=deleted', heading: 'Retention' },
+		{ name: 'alerts', path: '/alerts', heading: 'Alerts' },
+		{ name: 'nowhere', path: '/nowhere', heading: 'Not found' },
+	];
+}
+
+/** The screens of traffic and records, with something to see. */
+export function recordScreens(): SampleScreen[] {
+	const opened =
+		(text: string, further: (page: Page) => Promise<void> = async () => {}) =>
+		async (page: Page) => {
+			await page.getByRole('searchbox').fill(text);
+			await page.keyboard.press('Enter');
+			await page.getByRole('link', { name: text }).first().click();
+			await page.locator('.up').waitFor();
+			await settled(page);
+			await further(page);
+		};
+	const tab = (name: string) => async (page: Page) => {
+		await page.getByRole('tab', { name }).click();
+		await settled(page);
+	};
+	return [
 		{ name: 'messages', path: '/messages?site=north', heading: 'Messages' },
 		{ name: 'message', path: '/messages?site=north', heading: 'Messages', open: firstRow },
-		{ name: 'message-content', path: '/messages/content?site=north', heading: 'Search in messages' },
+		{
+			name: 'message-content',
+			path: '/messages/content?site=north',
+			heading: 'Search in messages',
+			open: async (page) => {
+				await page.getByLabel('Field and text').fill('PID-5~^oka');
+				await press('Search')(page);
+				await page.getByRole('row').nth(1).waitFor();
+			},
+		},
 		{ name: 'unmatched', path: '/unmatched', heading: 'Unmatched traffic' },
 		{ name: 'failures', path: '/failures?site=north', heading: 'Failures' },
 		{ name: 'set-aside', path: '/set-aside?site=north', heading: 'Set aside' },
 		{ name: 'associations', path: '/associations?site=north', heading: 'Associations' },
+		{
+			name: 'association',
+			path: '/associations?site=north',
+			heading: 'Associations',
+			open: (page) => page.locator('main [data-row-link]').first().click(),
+		},
 		{ name: 'steps', path: '/steps?site=north', heading: 'Procedure steps' },
-		{ name: 'alerts', path: '/alerts', heading: 'Alerts' },
 		{ name: 'commitments', path: '/commitments', heading: 'Storage commitment' },
 		{ name: 'exports', path: '/exports', heading: 'Exports and imports' },
 		{ name: 'conflicts', path: '/conflicts?site=north', heading: 'Conflicts' },
 		{ name: 'conflict', path: '/conflicts?site=north', heading: 'Conflicts', open: firstRow },
 		{ name: 'patients', path: '/patients?site=north', heading: 'Patients' },
-		{ name: 'patient', path: '/patients?site=north', heading: 'Patients', open: found('Okafor') },
+		{ name: 'patient', path: '/patients?site=north', heading: 'Patients', open: opened('Okafor') },
+		{ name: 'patient-timeline', path: '/patients?site=north', heading: 'Patients', open: opened('Okafor', tab('Timeline')) },
+		{ name: 'patient-readers', path: '/patients?site=north', heading: 'Patients', open: opened('Okafor', tab('Who read it')) },
 		{ name: 'studies', path: '/studies?site=north', heading: 'Studies' },
 		{ name: 'study', path: '/studies?site=north', heading: 'Studies', open: firstRow },
+		{
+			name: 'images',
+			path: '/studies?site=north',
+			heading: 'Studies',
+			open: async (page) => {
+				await firstRow(page);
+				await page.getByRole('link', { name: 'View', exact: true }).first().click();
+				await page.locator('.image-canvas').waitFor();
+				await settled(page);
+			},
+		},
 		{ name: 'reports', path: '/reports?site=north', heading: 'Reports' },
 		{ name: 'report', path: '/reports?site=north', heading: 'Reports', open: firstRow },
 		{ name: 'identity', path: '/identity?site=north', heading: 'Identity' },
@@ -168,6 +218,10 @@ export async function sampleScreens({ administration }: TestService): Promise<Sa
 				await press('Join two names')(page);
 			},
 		},
-		{ name: 'nowhere', path: '/nowhere', heading: 'Not found' },
 	];
+}
+
+/** Every screen, with something to see. */
+export async function sampleScreens(service: TestService): Promise<SampleScreen[]> {
+	return [...(await settingScreens(service)), ...recordScreens()];
 }

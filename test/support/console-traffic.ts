@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
+import { placeHold } from '#administration/holds.ts';
 import { createKey } from '#administration/keys.ts';
+import { carryRetentionOut } from '#administration/retention.ts';
 import { opened } from './images.ts';
 import { eventually, type TestService } from './service.ts';
 import { ctInstance, StorageScu } from './storage-scu.ts';
@@ -67,4 +69,6 @@ async function inventImages(service: TestService): Promise<void> {
 	}
 	await scu.store(ctInstance({ sopInstanceUid: '2.999.1.1.1', studyUid: '2.999.1.1', patientId: '70415' }));
 	await scu.release();
+	await placeHold(service.administration, { site: 'north', study: '2.999.1.2', reason: 'File 12/2026' });
+	await carryRetentionOut(service.administration);
 }
