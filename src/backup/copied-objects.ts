@@ -1,8 +1,9 @@
 import { createReadStream } from 'node:fs';
 import { readFile, stat } from 'node:fs/promises';
+import { Failure } from '#core/failure.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { placeOf, publishedKey, quarantineKey } from '#storage/objects/object-key.ts';
-import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { S3Store } from '#storage/objects/s3-store.ts';
 import { folderOf, type ListedFile } from './manifest.ts';
 import type { BackupPlace } from './place.ts';
 import { type Progress, sizeText } from './progress.ts';
@@ -23,6 +24,13 @@ export function namedObjectOf(line: string): NamedObject {
 const atOnce = 8;
 const readBytes = 1024 * 1024;
 const examplesMax = 20;
+/** Nobody moves an object to and fro. */
+const looksMax = 3;
+
+/** A store says it as a Failure, and a file that is kept for backups as the system does. */
+function isMovedAway(error: unknown): boolean {
+	return (error instanceof Failure && error.code === 'not-found') || (error as NodeJS.ErrnoException).code === 'ENOENT';
+}
 
 /** Copies the objects of a cut into its place. What is there already is left as it is. */
 export class CopiedObjects {
@@ -34,11 +42,11 @@ export class CopiedObjects {
 	missing = 0;
 	readonly examples: string[] = [];
 	readonly #place: BackupPlace;
-	readonly #store: FileStore | ObjectStore;
+	readonly #store: FileStore | S3Store;
 	readonly #cut: string;
 	readonly #progress: Progress;
 
-	constructor(given: { place: BackupPlace; store: FileStore | ObjectStore; cut: string; progress: Progress }) {
+	constructor(given: { place: BackupPlace; store: FileStore | S3Store; cut: string; progress: Progress }) {
 		this.#place = given.place;
 		this.#store = given.store;
 		this.#cut = given.cut;
@@ -70,7 +78,18 @@ export class CopiedObjects {
 		}
 	}
 
+	/** An object that is moved or removed between looking and reading is looked for again. */
 	async #file(object: { key: string; isAside: boolean }): Promise<ListedFile | undefined> {
+		for (let look = 1; ; look++) {
+			try {
+				return await this.#present(object);
+			} catch (error) {
+				if (look === looksMax || !isMovedAway(error)) throw error;
+			}
+		}
+	}
+
+	async #present(object: { key: string; isAside: boolean }): Promise<ListedFile | undefined> {
 		const published = publishedKey(object.key);
 		const at = object.isAside ? quarantineKey(published) : published;
 		const path = `objects/files/${published}`;
@@ -90,13 +109,7 @@ export class CopiedObjects {
 			const bytes = await store.size(key);
 			if (bytes !== undefined) return { bytes, content: () => store.read(key) };
 		}
-		if (!(store instanceof FileStore)) return undefined;
-		for (const key of [at, other]) {
-			const path = store.heldPathOf(key);
-			const held = await stat(path).catch(() => undefined);
-			if (held !== undefined) return { bytes: held.size, content: () => createReadStream(path, { highWaterMark: readBytes }) };
-		}
-		return undefined;
+		return (await store.held(at)) ?? store.held(other);
 	}
 
 	/** A sealed segment never changes, so all cuts share it. One that grows belongs to this cut alone, as long as it is now. */
@@ -148,7 +161,7 @@ async function settled(running: readonly Promise<ListedFile | undefined>[]): Pro
 }
 
 /** Lists all objects of a store, for a backup that has no rows to go by. */
-export async function* allObjects(store: FileStore | ObjectStore): AsyncIterable<NamedObject> {
+export async function* allObjects(store: FileStore | S3Store): AsyncIterable<NamedObject> {
 	if (!(store instanceof FileStore)) {
 		for await (const { key } of store.list()) yield { key, isAside: key !== publishedKey(key) };
 		return;
@@ -158,7 +171,7 @@ export async function* allObjects(store: FileStore | ObjectStore): AsyncIterable
 }
 
 /** The lists of removed records, one a line: the segment, and its list in base64. */
-export async function* removedRecords(store: FileStore | ObjectStore): AsyncIterable<string> {
+export async function* removedRecords(store: FileStore | S3Store): AsyncIterable<string> {
 	if (!(store instanceof FileStore)) return;
 	for (const segment of await store.segments.list()) {
 		const content = await readFile(store.removals.pathOf(segment)).catch((error: NodeJS.ErrnoException) => {

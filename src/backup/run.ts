@@ -4,9 +4,9 @@ import { createGzip } from 'node:zlib';
 import { newId } from '#core/id.ts';
 import type { BulkConnection } from '#storage/bulk-connection.ts';
 import { namedObjects, rowsOf, Snapshot } from '#storage/cut/snapshot.ts';
-import { FileStore } from '#storage/objects/file-store.ts';
-import type { ObjectStore } from '#storage/objects/object-store.ts';
+import type { FileStore } from '#storage/objects/file-store.ts';
 import { newOwner } from '#storage/objects/owner.ts';
+import type { S3Store } from '#storage/objects/s3-store.ts';
 import { allObjects, CopiedObjects, type NamedObject, namedObjectOf, removedRecords } from './copied-objects.ts';
 import {
 	folderOf,
@@ -34,7 +34,7 @@ export interface BackupOptions {
 	kind: Manifest['kind'];
 	/** Opens a connection of its own to the database. */
 	connect(): Promise<BulkConnection>;
-	store: FileStore | ObjectStore;
+	store: FileStore | S3Store;
 	version: string;
 	/** Small files that belong to the cut, by their names. */
 	files: Readonly<Record<string, string>>;
@@ -75,8 +75,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
 	const cut = `${began.toISOString().replace(/[-:]|\.\d+/g, '')}-${newId().slice(-12, -4)}`;
 	const begun = await noteBegun(place, cut, owner);
 	await pruningEnded(place, progress);
-	const folder = store instanceof FileStore ? store : undefined;
-	const pin = await folder?.pins.take(owner);
+	const pin = await store.pins.take(owner);
 	try {
 		const manifest = await written({ ...options, cut, began });
 		await writeManifest(place, manifest.manifest);
@@ -84,8 +83,8 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
 		return reportOf(manifest.manifest, manifest.bytesCopied, removed, progress.seconds);
 	} finally {
 		begun.stop();
-		await pin?.release();
-		await folder?.removeHeld();
+		await pin.release();
+		await store.removeHeld();
 	}
 }
 

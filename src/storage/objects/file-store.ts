@@ -6,7 +6,7 @@ import { codeOf, FolderSync, Folders, storeFailure, syncData, unlessMissing } fr
 import type { FileWriter } from './file-writer.ts';
 import { Incoming } from './incoming.ts';
 import { isObjectKey, placedKey, placeOf, publishedKey } from './object-key.ts';
-import type { ByteRange, ListedObject, ObjectDescription, ObjectStore, ObjectWriter, PlacedObject } from './object-store.ts';
+import type { ByteRange, HeldObject, ListedObject, ObjectDescription, ObjectStore, ObjectWriter, PlacedObject } from './object-store.ts';
 import { Pins } from './pins.ts';
 import { Removals } from './removals.ts';
 import { SegmentObject } from './segment-object.ts';
@@ -212,6 +212,13 @@ export class FileStore implements ObjectStore {
 	/** Returns where a file lies that was removed while a backup was at work. */
 	heldPathOf(key: string): string {
 		return join(this.#root, held, this.pathOf(key).slice(this.#root.length + 1));
+	}
+
+	/** Returns an object that was removed while a backup was at work. */
+	async held(key: string): Promise<HeldObject | undefined> {
+		const path = this.heldPathOf(key);
+		const found = await stat(path).catch((error: unknown) => unlessMissing(error, undefined));
+		return found && { bytes: found.size, content: () => createReadStream(path, { highWaterMark: readBytes }) };
 	}
 
 	async #hold(path: string, aside: string): Promise<void> {

@@ -60,6 +60,12 @@ export interface ObjectWriter {
 	abandon(): Promise<void>;
 }
 
+/** An object that was removed while a backup was at work, and may still have to be copied. */
+export interface HeldObject {
+	bytes: number;
+	content(): AsyncIterable<Uint8Array>;
+}
+
 export interface ListedObject {
 	key: string;
 	bytes: number;

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { codeOf, storeFailure } from './file-system.ts';
 
 /** A pin that nobody has touched for so long is that of a backup that has ended. */
-const pinnedMs = 600_000;
-const touchMs = 60_000;
+export const pinnedMs = 600_000;
+export const touchMs = 60_000;
 
 /** A pin that is held. */
 export interface Pin {

@@ -4,12 +4,14 @@ import type { S3 } from '@aws-sdk/client-s3';
 import { Failure } from '#core/failure.ts';
 import { Incoming } from './incoming.ts';
 import { isObjectKey } from './object-key.ts';
-import type { ByteRange, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
+import type { ByteRange, HeldObject, ListedObject, ObjectStore, ObjectWriter } from './object-store.ts';
 import { strangerMsMax } from './owner.ts';
 import { isBeyondEnd, isMissing, openClient, type S3Access, s3Failure } from './s3-client.ts';
+import { S3Pins } from './s3-pins.ts';
 import { copy, type S3Location, upload } from './s3-upload.ts';
 
 const MiB = 1024 * 1024;
+const held = 'held/';
 const noValue = () => undefined;
 
 export interface S3StoreOptions {
@@ -34,10 +36,13 @@ export interface S3StoreOptions {
 export class S3Store implements ObjectStore {
 	readonly #options: S3StoreOptions;
 	readonly #incoming: Incoming;
+	readonly pins: S3Pins;
 	#client: Promise<S3> | undefined;
 
 	constructor(options: S3StoreOptions) {
 		this.#options = options;
+		const { bucket, prefix } = options;
+		this.pins = new S3Pins({ bucket, prefix, ask: (request) => this.#ask(request) });
 		this.#incoming = new Incoming(options.spool);
 	}
 
@@ -99,9 +104,13 @@ export class S3Store implements ObjectStore {
 		return head && (head.ContentLength ?? 0);
 	}
 
-	async *read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+	read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
+		return this.#content(this.#location(key), range);
+	}
+
+	async *#content(location: S3Location, range?: ByteRange): AsyncIterable<Uint8Array> {
 		if (range && range.end <= range.start) return;
-		const body = await this.#body(this.#location(key), range);
+		const body = await this.#body(location, range);
 		if (body === undefined) return;
 		try {
 			yield* body as AsyncIterable<Buffer>;
@@ -129,9 +138,39 @@ export class S3Store implements ObjectStore {
 	async remove(key: string): Promise<boolean> {
 		const location = this.#location(key);
 		// S3 also reports success for a missing object.
-		if ((await this.size(key)) === undefined) return false;
+		const bytes = await this.size(key);
+		if (bytes === undefined) return false;
+		if (await this.pins.any()) await this.#ask((client) => copy(client, location, this.#heldLocation(key), bytes, this.#copyBytesMax));
 		await this.#ask((client) => client.deleteObject(location));
 		return true;
+	}
+
+	#heldLocation(key: string): S3Location {
+		const { Bucket, Key } = this.#location(key);
+		return { Bucket, Key: this.#options.prefix + held + Key.slice(this.#options.prefix.length) };
+	}
+
+	get #copyBytesMax(): number {
+		return this.#options.copyBytesMax ?? 4096 * MiB;
+	}
+
+	/** Returns an object that was removed while a backup was at work. */
+	async held(key: string): Promise<HeldObject | undefined> {
+		const location = this.#heldLocation(key);
+		const head = await this.#askUnlessMissing((client) => client.headObject(location));
+		return head && { bytes: head.ContentLength ?? 0, content: () => this.#content(location) };
+	}
+
+	/** Removes the objects that were kept for a backup, unless one is still at work. */
+	async removeHeld(): Promise<void> {
+		const { bucket, prefix } = this.#options;
+		for (let token: string | undefined, more = true; more; more = token !== undefined) {
+			if (await this.pins.any()) return;
+			const continued = token === undefined ? {} : { ContinuationToken: token };
+			const page = await this.#ask((client) => client.listObjectsV2({ Bucket: bucket, Prefix: prefix + held, ...continued }));
+			for (const { Key } of page.Contents ?? []) await this.#ask((client) => client.deleteObject({ Bucket: bucket, Key }));
+			token = page.IsTruncated ? page.NextContinuationToken : undefined;
+		}
 	}
 
 	async move(from: string, to: string): Promise<void> {
@@ -141,7 +180,7 @@ export class S3Store implements ObjectStore {
 			if ((await this.size(to)) === undefined) throw new Failure('not-found', 'the object is not in the store');
 			return;
 		}
-		await this.#ask((client) => copy(client, source, target, bytes, this.#options.copyBytesMax ?? 4096 * MiB));
+		await this.#ask((client) => copy(client, source, target, bytes, this.#copyBytesMax));
 		await this.#ask((client) => client.deleteObject(source));
 	}
 
@@ -169,7 +208,10 @@ export class S3Store implements ObjectStore {
 	expectAnswer(): void {}
 
 	async removeTemporary(): Promise<number> {
-		return (await this.#incoming.removeTemporary()) + (await this.#abortUploads());
+		const removed = (await this.#incoming.removeTemporary()) + (await this.#abortUploads());
+		// A backup that was killed left them.
+		await this.removeHeld();
+		return removed;
 	}
 
 	async close(): Promise<void> {

@@ -175,3 +175,60 @@ describe('what a crash leaves behind', () => {
 		assert.deepEqual(listed, []);
 	});
 });
+
+describe('a pin', () => {
+	test('keeps what is removed for a backup, on every node, until nobody holds one', async () => {
+		const store = open();
+		const [first, second, aside] = await Promise.all(['1.1', '1.2', '1.3'].map((uid) => put(store, keyOf(uid), Buffer.alloc(10, 1))));
+		assert.ok(first !== undefined && second !== undefined && aside !== undefined);
+		await store.move(aside, quarantineKey(aside));
+		const backup = open();
+		const pin = await backup.pins.take('host-1-0');
+		assert.deepEqual([await store.remove(first), await store.size(first)], [true, undefined]);
+		await store.remove(quarantineKey(aside));
+		for (const key of [first, quarantineKey(aside)]) {
+			const held = await backup.held(key);
+			assert.equal(held?.bytes, head.length + 10);
+			const chunks: Uint8Array[] = [];
+			for await (const chunk of held.content()) chunks.push(chunk);
+			assert.deepEqual(Buffer.concat(chunks), Buffer.concat([head, Buffer.alloc(10, 1)]));
+		}
+		const listed: string[] = [];
+		for await (const { key } of store.list()) listed.push(key);
+		assert.deepEqual(listed, [second], 'they are no objects of the store any more');
+		// Another node starts meanwhile.
+		await open().removeTemporary();
+		assert.notEqual(await backup.held(first), undefined);
+		assert.equal(await open('q/').pins.any(), false, 'another prefix is another store');
+		await pin.release();
+		await backup.removeHeld();
+		assert.deepEqual([...server.objects.keys()], [`p/${second}`]);
+		await store.remove(second);
+		assert.deepEqual([...server.objects.keys()], []);
+	});
+
+	test('that nobody has touched for ten minutes counts no more, and the next start removes what it kept', async () => {
+		const store = open();
+		const key = await put(store, keyOf('1.1'), Buffer.alloc(10, 1));
+		await store.pins.take('host-1-0');
+		await store.remove(key);
+		const [pin] = [...server.objects].flatMap(([name, stored]) => (name.startsWith('p/pins/') ? [stored] : []));
+		assert.ok(pin !== undefined && (await store.pins.any()));
+		pin.changed = new Date(Date.now() - 600_001);
+		assert.equal(await store.pins.any(), false);
+		await store.removeTemporary();
+		assert.equal(await store.held(key), undefined);
+		const next = await store.pins.take('host-2-0');
+		assert.deepEqual([...server.objects.keys()], ['p/pins/host-2-0'], 'the old one is removed');
+		await next.release();
+	});
+
+	test('that cannot be looked for keeps the object where it is', async () => {
+		const store = open();
+		const key = await put(store, keyOf('1.1'), Buffer.alloc(10, 1));
+		failing({ status: 403, code: 'AccessDenied' }, ({ query }) => query.has('list-type'));
+		await assert.rejects(store.remove(key), refused('unavailable'));
+		server.fault = () => undefined;
+		assert.notEqual(await store.size(key), undefined);
+	});
+});
