@@ -196,7 +196,10 @@ export const environmentSchema = z.object({
 		.url({ protocol: /^smtps?$/ })
 		.refine((url) => new URL(url).password === '', 'has no password; SMTP_PASSWORD or SMTP_PASSWORD_FILE has it')
 		.optional()
-		.meta({ description: 'the mail server of notifications, smtp://[user@]host[:587] or smtps://…; unset → no mail' }),
+		.meta({
+			description:
+				'the mail server of notifications, smtp://[user@]host[:587] with STARTTLS, or smtps://[user@]host[:465]; unset → no mail',
+		}),
 	SMTP_PASSWORD: z.string().min(1).optional().meta({ secret: true, description: 'the password of that user; it is sent over TLS only' }),
 	SMTP_FROM: z
 		.string()
@@ -251,6 +254,9 @@ function checkMail(environment: Environment): void {
 	const { SMTP_URL: url, SMTP_FROM: from } = environment;
 	if ((url === undefined) !== (from === undefined))
 		throw new ConfigurationError(url ? 'SMTP_FROM' : 'SMTP_URL', 'SMTP_URL and SMTP_FROM are set together or not at all');
+	const signsIn = url !== undefined && new URL(url).username !== '';
+	if (signsIn !== (environment.SMTP_PASSWORD !== undefined))
+		throw new ConfigurationError('SMTP_PASSWORD', 'a user in SMTP_URL and SMTP_PASSWORD are set together or not at all');
 }
 
 function checkTogether(environment: Environment): void {

@@ -108,7 +108,7 @@ export function signatureOf(secret: Uint8Array, timestamp: string, body: string)
 async function within<T>(msMax: number, work: Promise<T>): Promise<T> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<never>((_, reject) => {
-		timer = setTimeout(() => reject(new NotSent('it takes too long')), msMax);
+		timer = setTimeout(() => reject(new NotSent(tooLate)), msMax);
 	});
 	try {
 		return await Promise.race([work, late]);
@@ -117,15 +117,47 @@ async function within<T>(msMax: number, work: Promise<T>): Promise<T> {
 	}
 }
 
-/** A code says enough, and a mail server's own words may repeat what it was sent. */
+/** An error of Node.js, or of nodemailer, which puts a kind of its own (`ESOCKET`) before the code of the system. */
+interface Fault {
+	name?: unknown;
+	message?: unknown;
+	code?: unknown;
+	originalCode?: unknown;
+	/** What a mail server answered, 535. */
+	responseCode?: unknown;
+	/** The SMTP command to which it answered. */
+	command?: unknown;
+	cause?: { name?: unknown };
+}
+
+/** A mail server's own words are left out, because they may repeat what it was sent. */
 function reasonOf(error: unknown): string {
-	const { code, responseCode, name, cause } = error as {
-		code?: unknown;
-		responseCode?: unknown;
-		name?: unknown;
-		cause?: { name?: unknown };
-	};
-	if (name === 'AbortError' || name === 'TimeoutError' || cause?.name === 'TimeoutError') return 'it takes too long';
-	if (typeof responseCode === 'number') return `the mail server answered ${responseCode}`;
+	const { name, code, originalCode, responseCode, cause } = error as Fault;
+	const isLate = code === 'ETIMEDOUT' || code === 'ABORT_ERR' || [name, cause?.name].some((one) => one === 'TimeoutError');
+	if (isLate || name === 'AbortError') return tooLate;
+	const certificate = certificateFault(error as Fault);
+	if (certificate !== undefined) return certificate;
+	if (typeof responseCode === 'number') return answered(error as Fault, responseCode);
+	if (code === 'ETLS') return 'a TLS connection with the mail server did not come about';
+	if (typeof originalCode === 'string') return originalCode;
 	return typeof code === 'string' ? code : 'the connection failed';
+}
+
+const tooLate = 'it takes too long';
+
+/** STARTTLS and what follows it (RFC 3207), and the sign-in (RFC 4954), are refused for a reason that the operator can mend. */
+function answered({ code, command }: Fault, status: number): string {
+	if (code === 'EAUTH') return `the mail server refuses the user of SMTP_URL or the password (${status})`;
+	if (command === 'STARTTLS') return `the mail server offers no STARTTLS (${status}), and a password is sent over TLS only`;
+	return `the mail server answered ${status}`;
+}
+
+/** Returns what is wrong with the receiver's certificate. nodemailer keeps no code of an error within STARTTLS, so its text tells. */
+function certificateFault({ code, originalCode, message }: Fault): string | undefined {
+	const text = [originalCode, code, message].join(' ');
+	if (/altnames/i.test(text) || text.includes('ERR_TLS_CERT_ALTNAME_INVALID')) return "the receiver's certificate has another name";
+	if (/certificate has expired|CERT_HAS_EXPIRED/.test(text)) return "the receiver's certificate has expired";
+	return /self.signed|SELF_SIGNED|unable to (?:get|verify)|UNABLE_TO/.test(text)
+		? "the receiver's certificate is not trusted; NODE_EXTRA_CA_CERTS names further authorities"
+		: undefined;
 }

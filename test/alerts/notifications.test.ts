@@ -85,6 +85,7 @@ describe('notifications', { timeout: 240_000 }, () => {
 			SECOND_FACTOR_KEY: randomBytes(32).toString('base64'),
 			NOTIFICATION_RETRY_MS: '10',
 			NOTIFICATION_ATTEMPTS_MAX: '4',
+			NOTIFICATION_MS_MAX: '5000',
 			NODE_NAME: 'node-1',
 		};
 		service = await testService(environment);
@@ -227,6 +228,38 @@ describe('notifications', { timeout: 240_000 }, () => {
 		const nowhere = await act('notification add', { by: 'webhook', to: 'http://127.0.0.1:1/', network: true });
 		const { outcome, reason } = await act('notification test', { id: nowhere.id });
 		assert.deepEqual([outcome, reason], ['failed', 'ECONNREFUSED']);
+	});
+
+	test('a redirect is not followed: it is no success, and what is signed goes nowhere else', async () => {
+		const { id } = await act('notification add', { by: 'webhook', to: webhook.url, network: true });
+		for (const status of [301, 302, 307, 308]) {
+			webhook.calls.length = 0;
+			webhook.status = status;
+			const { outcome, reason } = await act('notification test', { id });
+			assert.deepEqual([outcome, reason, webhook.calls.length], ['failed', `the receiver answered ${status}`, 1]);
+		}
+		webhook.status = 200;
+		await act('notification remove', { id });
+	});
+
+	test('a receiver that takes too long is tried again by the same id, and may get a webhook twice', async () => {
+		const { id } = await act('notification add', { by: 'webhook', to: webhook.url, network: true });
+		webhook.calls.length = 0;
+		webhook.status = undefined;
+		await recorders[0]?.record([alertOf({ key: 'TributaryDiskFull {}', name: 'TributaryDiskFull', summary: 'the disk is full' })]);
+		await eventually(async () => {
+			const [delivery] = await act('notification deliveries', { id });
+			return delivery?.state === 'waiting' && delivery.reason === 'it takes too long';
+		}, 'the time is over');
+		webhook.status = 200;
+		await eventually(async () => (await act('notification deliveries', { id }))[0].state === 'sent', 'it is sent');
+		const [delivery] = await act('notification deliveries', { id });
+		const calls = webhook.calls.filter(({ headers }) => headers['tributary-delivery'] === delivery.id);
+		assert.deepEqual([delivery.attempts, delivery.reason], [calls.length, null]);
+		assert.ok(calls.length > 1);
+		await end();
+		await quiet();
+		await act('notification remove', { id });
 	});
 
 	test('a person decides about oneself, a manager about a site, an administrator about all; nobody about what others see', async () => {

@@ -53,6 +53,10 @@ export const needs = {
 		found: rsyslogModules.some((path) => existsSync(path)) ? programOf('rsyslogd') : undefined,
 		reason: 'rsyslog with its gtls module is not installed',
 	},
+	openssl: {
+		found: programOf('openssl'),
+		reason: 'openssl is not installed',
+	},
 	promtool: {
 		found: programOf('promtool'),
 		reason: 'promtool of Prometheus is not installed',

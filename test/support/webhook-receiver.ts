@@ -6,8 +6,8 @@ import type { FhirBody } from './service.ts';
 
 export interface WebhookReceiver extends AsyncDisposable {
 	url: string;
-	/** The status with which it answers. */
-	status: number;
+	/** The status with which it answers; undefined: it takes the request and answers nothing. */
+	status: number | undefined;
 	calls: { headers: IncomingHttpHeaders; body: string; notice: FhirBody }[];
 }
 
@@ -15,7 +15,9 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
 	const server = createServer(async (request, response) => {
 		const body = await text(request);
 		receiver.calls.push({ headers: request.headers, body, notice: JSON.parse(body) });
-		response.writeHead(receiver.status).end();
+		if (receiver.status === undefined) return;
+		// What redirects leads to itself: who follows is counted.
+		response.writeHead(receiver.status, receiver.status < 400 ? { Location: receiver.url } : {}).end();
 	}).listen(0, '127.0.0.1');
 	await once(server, 'listening');
 	const receiver: WebhookReceiver = {

@@ -7,6 +7,7 @@ import { after, before, describe, test } from 'node:test';
 import { connect } from 'node:tls';
 import { silentLog } from '#core/log.ts';
 import { startNode } from '#processes/start-node.ts';
+import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { readCertificates } from '../../src/certificates.ts';
 import { readConfig } from '../../src/config.ts';
@@ -30,15 +31,6 @@ function make(name: string, days: readonly string[]): void {
 	execFileSync('openssl', ['req', '-x509', ...subject, ...days], { stdio: 'ignore' });
 }
 
-const hasOpenssl = (() => {
-	try {
-		execFileSync('openssl', ['version'], { stdio: 'ignore' });
-		return true;
-	} catch {
-		return false;
-	}
-})();
-
 /** The subject of the certificate that the port shows, or the reason why there is no connection. */
 function shown(port: number, options: { least?: 'TLSv1' | 'TLSv1.2'; most?: 'TLSv1.1' | 'TLSv1.3' } = {}): Promise<string> {
 	const { least: minVersion = 'TLSv1.2', most: maxVersion = 'TLSv1.3' } = options;
@@ -53,7 +45,7 @@ function shown(port: number, options: { least?: 'TLSv1' | 'TLSv1.2'; most?: 'TLS
 	});
 }
 
-describe('TLS files', { skip: hasOpenssl ? false : 'openssl is not installed' }, () => {
+describe('TLS files', { skip: without('openssl') }, () => {
 	let service: TestService;
 	let key: string;
 	const ports = ['fhir', 'mllp_tls', 'dimse_tls'] as const;
