@@ -21,7 +21,7 @@ import { watchBudget } from '#retention/budget.ts';
 import { keepRetention } from '#retention/keep.ts';
 import { Shards } from '#site/shards.ts';
 import { watchBackups } from '#storage/backup-age.ts';
-import { checkPooling } from '#storage/check-pooling.ts';
+import { checkPooling, checkReplicaPooling } from '#storage/check-pooling.ts';
 import { Database } from '#storage/database.ts';
 import { watchDatabase } from '#storage/database-figures.ts';
 import { FeedCounts } from '#storage/feeds/counts.ts';
@@ -110,6 +110,7 @@ async function compose(
 	collectInOneThread();
 	if (place.migrates) {
 		if (config.DATABASE_URL !== undefined) await checkPooling('DATABASE_URL', databaseUrl);
+		if (config.DATABASE_READ_URL !== undefined) await checkReplicaPooling('DATABASE_READ_URL', config.DATABASE_READ_URL, log);
 		const { applied } = await migrate(databaseUrl);
 		if (applied.length > 0) log.info({ applied }, 'database schema brought up to date');
 	}

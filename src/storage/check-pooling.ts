@@ -1,5 +1,6 @@
 import type pg from 'pg';
 import { type Pooling, readDatabaseUrl } from '#core/database-url.ts';
+import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { newClient } from './database-hosts.ts';
 import { stateOf } from './sqlstate.ts';
@@ -20,6 +21,20 @@ export async function checkPooling(variable: string, url: string): Promise<void>
 	const { pooling: stated } = readDatabaseUrl(url);
 	const fault = faultOf(stated, await poolingFound(url, stated));
 	if (fault !== undefined) throw new StartError(`${variable} leads through a pooler in transaction mode${fault}`);
+}
+
+/**
+ * Does the same for the replica. One that is away is no fault: the primary answers in its place, and what is wrong with its pooler then shows
+ * when it is back, as a replica that does not answer.
+ * @throws StartError when the URL says otherwise
+ */
+export async function checkReplicaPooling(variable: string, url: string, log: Pick<Log, 'warn'>): Promise<void> {
+	try {
+		await checkPooling(variable, url);
+	} catch (error) {
+		if (error instanceof StartError) throw error;
+		log.warn({ err: error }, 'the replica does not answer, so it is not known what stands before it');
+	}
 }
 
 const keeps = 'PgBouncer 1.21 or newer with max_prepared_statements';

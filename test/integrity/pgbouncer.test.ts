@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { checkPooling } from '#storage/check-pooling.ts';
+import { checkPooling, checkReplicaPooling } from '#storage/check-pooling.ts';
 import { adt } from '#test/support/adt.ts';
 import { BulkClient } from '#test/support/bulk.ts';
 import { testDatabase } from '#test/support/database.ts';
@@ -10,6 +10,8 @@ import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type NeedName, needs, without } from '#test/support/needs.ts';
 import { keepsStatements, type Pooler, pgbouncer } from '#test/support/pgbouncer.ts';
 import { type FhirBody, testService } from '#test/support/service.ts';
+import { ServiceProcess } from '#test/support/service-process.ts';
+import { terminal } from '#test/support/terminal.ts';
 
 /** Works through the surfaces from several connections at once, so that their transactions come to each other's sessions. */
 async function serves(pooler: Pooler, pooling: string): Promise<void> {
@@ -82,6 +84,37 @@ for (const need of ['pgbouncer', 'pgbouncer_21'] satisfies NeedName[]) {
 			await assert.rejects(checkPooling('DATABASE_URL', ignoring.url()), /leads through a pooler in transaction mode/);
 			await using ofSessions = await pgbouncer(program, database.url, ['pool_mode = session', 'ignore_startup_parameters = options']);
 			await checkPooling('DATABASE_URL', ofSessions.url());
+		});
+
+		test('before the replica is refused in one sentence too, at the start and by doctor; a replica that is away is not', async (t) => {
+			await using database = await testDatabase();
+			await using pooler = await pgbouncer(program, database.url, ['ignore_startup_parameters = options']);
+			const refused = /DATABASE_READ_URL leads through a pooler in transaction mode/;
+			await using service = new ServiceProcess({ DATABASE_URL: database.url, DATABASE_READ_URL: pooler.url() });
+			await assert.rejects(service.start(), refused);
+			const findings = async (url: string): Promise<{ check: string; state: string; text: string }[]> => {
+				const shell = await terminal(t, { DATABASE_URL: database.url, DATABASE_READ_URL: url });
+				const { out } = await shell.run('doctor', '--json');
+				return JSON.parse(out).checks;
+			};
+			const [found, ...others] = (await findings(pooler.url())).filter(({ check }) => check === 'pooler');
+			assert.deepEqual([found?.state, others], ['fault', []]);
+			assert.match(found?.text ?? '', refused);
+			const pooled = await findings(pooler.url('unprepared'));
+			assert.deepEqual(
+				pooled.filter(({ check }) => check === 'pooler' || check === 'read replica'),
+				[{ check: 'read replica', state: 'warning', text: 'is the server of DATABASE_URL itself: DATABASE_READ_URL has no effect' }],
+			);
+			const warned: object[] = [];
+			const away = 'postgresql://nobody@127.0.0.1:1/none';
+			await checkReplicaPooling('DATABASE_READ_URL', away, { warn: (about: unknown) => warned.push(about as object) });
+			assert.equal(warned.length, 1);
+			const [unreachable] = (await findings(away)).filter(({ check }) => check === 'read replica');
+			assert.equal(unreachable?.state, 'warning');
+			assert.match(
+				unreachable?.text ?? '',
+				/^does not answer, so the primary answers all reads in its place: the database cannot be reached$/,
+			);
 		});
 
 		test('serves every surface with statements that are not prepared', async () => {

@@ -12,6 +12,7 @@ import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type ReplicatedDatabase, replicatedDatabase } from '#test/support/replicated-database.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { terminal } from '#test/support/terminal.ts';
 import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
 import { readConfig } from '../../src/config.ts';
 
@@ -135,6 +136,38 @@ describe('reads from a replica', () => {
 		}
 		await untilReplicaIs('current');
 		await readsWhatWasWritten();
+	});
+
+	test('have a line of doctor, which says what the replica is and how far it is behind', async (t) => {
+		const shell = await terminal(t, {
+			DATABASE_URL: servers.primary.url,
+			DATABASE_READ_URL: servers.standbyUrl,
+			REPLICA_LAG_MS_MAX: '1000',
+		});
+		const findings = async (): Promise<{ check: string; state: string; text: string }[]> => {
+			const { checks } = JSON.parse((await shell.run('doctor', '--json')).out);
+			return checks.filter(({ check }: { check: string }) => check === 'read replica' || check === 'pooler');
+		};
+		const only = async () => {
+			const [found, ...others] = await findings();
+			assert.deepEqual(others, []);
+			return [found?.state, found?.text];
+		};
+		const isCurrent = async () => /^PostgreSQL [\d.]+ answers as a standby and lacks nothing$/.test((await only())[1] ?? '');
+		await eventually(isCurrent, 'a replica that lacks nothing');
+		await servers.pause();
+		try {
+			await message();
+			const isLate = async () => {
+				const [state, text = ''] = await only();
+				assert.match(text, /answers as a standby and lacks \d+ bytes of the log; the last transaction that it has is [\d.]+ s old/);
+				return state === 'warning' && text.endsWith('which is more than REPLICA_LAG_MS_MAX');
+			};
+			await eventually(isLate, 'a replica that is late');
+		} finally {
+			await servers.resume();
+		}
+		await untilReplicaIs('current');
 	});
 
 	test('a study that was replaced is retrieved as it is now while the replica still knows it as it was', async () => {

@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os';
 import { checkTimeZones } from '#administration/time-zones.ts';
 import { readDatabaseUrl } from '#core/database-url.ts';
+import { StartError } from '#core/start-error.ts';
 import { processesOf } from '#processes/start-node.ts';
+import { checkPooling } from '#storage/check-pooling.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { openPool } from '#storage/database.ts';
 import { stateOfServer } from '#storage/database-hosts.ts';
@@ -10,7 +12,7 @@ import type { Config } from '../../config.ts';
 import { type Finding, fault, finding, ok, reasonOf, warning } from './check.ts';
 
 /** The oldest PostgreSQL that the statements run on. */
-const oldest = 150_000;
+export const oldestServer = 150_000;
 
 const settingsQuery = {
 	text: `select current_setting('server_version') as version, current_setting('server_version_num')::int as number,
@@ -72,10 +74,9 @@ export async function checkDatabase(databaseUrl: string, config: Config): Promis
 }
 
 /** Asks each server of a URL that names several what it is. */
-export async function checkServers(url: string): Promise<Finding[]> {
+export async function checkServers(check: string, url: string): Promise<Finding[]> {
 	const { hosts } = readDatabaseUrl(url);
 	if (hosts.length === 1) return [];
-	const check = 'database servers';
 	return Promise.all(
 		hosts.map(async (each) => {
 			const name = `${each.host}:${each.port}`;
@@ -89,24 +90,21 @@ export async function checkServers(url: string): Promise<Finding[]> {
 	);
 }
 
-/** Tells if a read replica answers. */
-export async function checkReplica(url: string): Promise<Finding> {
-	const pool = openPool(url, { max: 1, application_name: 'tributary doctor', connectionTimeoutMillis: 5000, query_timeout: 10_000 });
+/** Tells whether a variable says what stands between this machine and its server, as a start does. */
+export async function checkPooler(variable: string, url: string): Promise<Finding[]> {
 	try {
-		const [row] = await pool.rows<{ standby: boolean }>({ text: 'select pg_is_in_recovery() as standby' }, []);
-		return ok(
-			'read replica',
-			row?.standby ? 'answers' : 'answers; it is no standby, so it is read only if it is the server of DATABASE_URL',
-		);
-	} finally {
-		await pool.close();
+		await checkPooling(variable, url);
+		return [];
+	} catch (error) {
+		// A server that does not answer has a finding of its own.
+		return error instanceof StartError ? [fault('pooler', error.message)] : [];
 	}
 }
 
 function settingFindings({ number, version, ...settings }: Settings): Finding[] {
 	const wrong: Finding[] = [];
 	const check = 'database settings';
-	if (number < oldest) wrong.push(fault(check, `PostgreSQL ${version} is too old: 15 or newer is needed`));
+	if (number < oldestServer) wrong.push(fault(check, `PostgreSQL ${version} is too old: 15 or newer is needed`));
 	if (settings.fsync !== 'on') wrong.push(fault(check, 'fsync is off: what was acknowledged can be lost with the power; set fsync = on'));
 	if (settings.synchronous_commit === 'off')
 		wrong.push(fault(check, 'synchronous_commit is off: what was acknowledged can be lost; set synchronous_commit = on'));

@@ -10,9 +10,10 @@ import { type CliHooks, type CliStreams, UsageError } from '../command.ts';
 import { printed, withOpened } from '../opened.ts';
 import { wrapped } from '../print.ts';
 import { type Examined, type Finding, finding, ok } from './check.ts';
-import { checkDatabase, checkReplica, checkServers } from './database.ts';
+import { checkDatabase, checkPooler, checkServers } from './database.ts';
 import { checkEmbedded, checkIdentity, checkVariables } from './environment.ts';
 import { checkAuditFiles, checkDisk, checkObjectStore, checkPorts, checkTls } from './host.ts';
+import { checkReplica } from './replica.ts';
 
 /** `doctor --json` prints this. */
 interface Report {
@@ -76,8 +77,11 @@ async function examine(examined: Examined): Promise<Report> {
 				{ create: false },
 			),
 		)),
-		...(await finding('database servers', () => (config.DATABASE_URL === undefined ? [] : checkServers(config.DATABASE_URL)))),
-		...(await finding('read replica', () => (config.DATABASE_READ_URL === undefined ? [] : checkReplica(config.DATABASE_READ_URL)))),
+		...(await checkUrl('DATABASE_URL', 'database servers', config.DATABASE_URL)),
+		...(await finding('read replica', () =>
+			config.DATABASE_READ_URL === undefined ? [] : checkReplica(config, config.DATABASE_READ_URL),
+		)),
+		...(await checkUrl('DATABASE_READ_URL', 'replica servers', config.DATABASE_READ_URL)),
 		...(await finding('embedded database', () => checkEmbedded(examined))),
 		...(await finding('object store', () => checkObjectStore(config))),
 		...(await finding('disk', () => checkDisk(config))),
@@ -93,6 +97,12 @@ async function examine(examined: Examined): Promise<Report> {
 		assumed_time_zone: hostTimeZone(),
 		sites_without_time_zone: zones.without,
 	};
+}
+
+/** Looks at what a URL leads through, and at each server that it names. */
+async function checkUrl(variable: string, servers: string, url: string | undefined): Promise<Finding[]> {
+	if (url === undefined) return [];
+	return [...(await finding('pooler', () => checkPooler(variable, url))), ...(await finding(servers, () => checkServers(servers, url)))];
 }
 
 /** A text of the driver or of the operating system may quote what it was given. */
