@@ -14,16 +14,19 @@
  * started for files that need none. Everything is removed at the end.
  *
  * Most of what a small file costs is to load the product, so a process runs a lot of files. With a pattern, and to measure, each file has a process.
+ *
+ * A few files that failed among hundreds are run once more, each alone. One that passes there does not fail the run, whose end names it:
+ * it is a defect of the test or of the product that has to be found, and a run that fails for good would only hide the others.
  */
 import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
-import { join, relative, resolve } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { coverageOf, holdsFloor } from './support/coverage.ts';
 import { isPure, usesDatabase } from './support/imports.ts';
 import { lotsOf, moduleOf } from './support/lots.ts';
-import { expectedOf, slowestOf, summaryOf } from './support/summary.ts';
+import { againOf, expectedOf, slowestOf, summaryOf } from './support/summary.ts';
 
 const root = join(import.meta.dirname, '..');
 const { values: options, positionals } = parseArgs({
@@ -112,45 +115,80 @@ const concurrency = Math.min(4, availableParallelism() + 1);
 /** Generative files run longer than others, and a run of them takes both cores for hours. */
 const fileMsMax = (fuzzTimes === 1 ? 180_000 : 540_000) * fuzzTimes;
 
-/** Writes the modules that run the files, those that need a database first; returns the paths of these modules and the largest number of files in one. */
-function lotsIn(directory, paths) {
-	if (measures || options.inspect || options['test-name-pattern'] !== undefined) return { modules: paths, filesMax: 1 };
-	const lots = [true, false].flatMap((needsServer) =>
+/** Each of these has a process of its own. */
+const isByFile = measures || options.inspect || options['test-name-pattern'] !== undefined;
+
+/** Deals the files out, those that need a database first. */
+function lotsOfAll(paths) {
+	return [true, false].flatMap((needsServer) =>
 		lotsOf(
 			paths.filter((path) => isPure(path) !== needsServer),
 			concurrency,
 		),
 	);
-	const modules = lots.map((lot, index) => {
-		const path = join(directory, `lot-${String(index).padStart(3, '0')}.mjs`);
-		writeFileSync(path, moduleOf(lot, root, fileMsMax));
-		return path;
-	});
-	return { modules, filesMax: Math.max(...lots.map((lot) => lot.length)) };
 }
 
-function parametersOf({ modules, filesMax }, outcomesPath) {
+/** Writes the modules that run the lots; returns the files of each by the path of its module. */
+function modulesIn(directory, lots) {
+	return new Map(
+		lots.map((lot, index) => {
+			const path = join(directory, `lot-${String(index).padStart(3, '0')}.mjs`);
+			writeFileSync(path, moduleOf(lot, root, fileMsMax));
+			return [path, lot];
+		}),
+	);
+}
+
+/** `modules`: the files of the tests, or the modules that run several, with the files of each. */
+function parametersOf(modules, outcomesPath, processes) {
 	const loader = isStripped ? [] : ['--import', 'tsx'];
 	const pattern = options['test-name-pattern'] === undefined ? [] : [`--test-name-pattern=${options['test-name-pattern']}`];
-	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...modules];
+	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...modules.keys()];
 	// Both repeat at the end what failed, where it is found among some thousands that passed; spec would list the coverage of each file.
 	const reporters = [measures ? 'dot' : 'spec', 'stdout', join(import.meta.dirname, 'support/outcomes.ts'), outcomesPath].map(
 		(value, index) => (index % 2 === 0 ? `--test-reporter=${value}` : `--test-reporter-destination=${value}`),
 	);
+	const filesMax = Math.max(...[...modules.values()].map(({ length }) => length));
 	const timeout = `--test-timeout=${Math.min(fileMsMax * filesMax, 2 ** 31 - 1)}`;
 	const coverage = measures ? ['--experimental-test-coverage', '--test-coverage-include=src/**', '--test-coverage-include=workers/**'] : [];
-	return [...loader, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${concurrency}`, timeout, ...modules];
+	return [...loader, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${processes}`, timeout, ...modules.keys()];
 }
 
-/** Prints the end of the run; whether it may count as passed. */
-function conclude(outcomesPath) {
-	if (ending) console.log(`the run was ended by ${ending}: what was under way counts as failed, as if nothing had kept its process`);
+/** Runs the modules; its outcomes, and whether node:test calls it passed. */
+async function run(modules, processes, outcomesPath, environment) {
+	const status = await runNode(parametersOf(modules, outcomesPath, processes), environment);
 	const lines = existsSync(outcomesPath) ? readFileSync(outcomesPath, 'utf8').split('\n') : [];
-	const outcomes = lines.filter((line) => line !== '').map((line) => JSON.parse(line));
-	const summary = summaryOf(outcomes, expected, files);
+	return { outcomes: lines.filter((line) => line !== '').map((line) => JSON.parse(line)), passed: status === 0 };
+}
+
+/** Prints the end of a run of these files; whether it may count as passed. */
+function conclude({ outcomes, passed }, paths) {
+	if (ending) console.log(`the run was ended by ${ending}: what was under way counts as failed, as if nothing had kept its process`);
+	const summary = summaryOf(outcomes, expected, paths);
 	for (const line of summary.lines) console.log(line);
-	if (options.slowest) for (const line of slowestOf(outcomes, 40)) console.log(line);
-	return summary.ok && (!measures || holdsFloor(coverageOf(outcomes.filter(({ kind }) => kind === 'covered')), options.raise));
+	return passed && summary.ok;
+}
+
+/** Runs once more what failed among others; whether it passes alone. */
+async function runAgain(first, modules, directory, environment) {
+	const lots = new Map([...modules].map(([path, lot]) => [basename(path), lot]));
+	// What the machine has and a test did not use is missing in a second run, too.
+	const lacks = !summaryOf(
+		first.outcomes.filter(({ kind }) => kind === 'skipped'),
+		expected,
+	).ok;
+	const again = isByFile || ending || lacks ? [] : againOf(first.outcomes, lots);
+	if (again.length === 0) return false;
+	console.log(`\nonce more, each alone: ${again.join(', ')}\n`);
+	const alone = mkdtempSync(join(directory, 'again-'));
+	const one = modulesIn(
+		alone,
+		again.map((file) => [file]),
+	);
+	if (!conclude(await run(one, 1, join(alone, 'outcomes.jsonl'), environment), again)) return false;
+	console.log('\nPASSED, but not at once. These failed among others and passed alone, which is a defect to be found:');
+	for (const file of again) console.log(`    ${file}`);
+	return true;
 }
 
 if (!(fuzzTimes >= 1)) refuse('--fuzz takes a number from 1 on');
@@ -162,15 +200,19 @@ const directory = mkdtempSync(join(tmpdir(), 'tributary-run-'));
 let database;
 try {
 	if (options['update-schema'] || files.some(usesDatabase)) database = await startDatabase();
-	const outcomesPath = join(directory, 'outcomes.jsonl');
-	const parameters = parametersOf(lotsIn(directory, files), outcomesPath);
-	const status = await runNode(parameters, {
+	const modules = isByFile ? new Map(files.map((file) => [file, [file]])) : modulesIn(directory, lotsOfAll(files));
+	const environment = {
 		...(database && { TRIBUTARY_TEST_DATABASE: database.url }),
 		TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),
 		// Half of what a file with a service costs is to compile the same modules again. Coverage needs them compiled anew.
 		...(!measures && { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/tests') }),
-	});
-	process.exitCode = (options.inspect || conclude(outcomesPath)) && status === 0 ? 0 : 1;
+	};
+	const first = await run(modules, concurrency, join(directory, 'outcomes.jsonl'), environment);
+	const { outcomes } = first;
+	const passed = options.inspect ? first.passed : conclude(first, files) || (await runAgain(first, modules, directory, environment));
+	if (options.slowest) for (const line of slowestOf(outcomes, 40)) console.log(line);
+	const covers = !measures || holdsFloor(coverageOf(outcomes.filter(({ kind }) => kind === 'covered')), options.raise);
+	process.exitCode = passed && covers ? 0 : 1;
 } finally {
 	await database?.stop();
 	rmSync(directory, { recursive: true, force: true });

@@ -80,8 +80,11 @@ export function addressOf(page: Page): string {
 	return `${pathname}${search}${hash}`;
 }
 
-/** Waits until nothing is being read any more. */
+/** Waits until nothing is being read any more. What was just pressed leads to a read by effects, which the page carries out after its next frames. */
 export async function settled(page: Page): Promise<void> {
+	await page.evaluate(`(async () => {
+		for (let frame = 0; frame < 3; frame++) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+	})()`);
 	await page.locator('.loading, [aria-busy=true]').first().waitFor({ state: 'detached' });
 }
 

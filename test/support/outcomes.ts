@@ -7,9 +7,9 @@ export type Outcome =
 	/** A process of a lot that failed although all its tests may have passed; `reason` is its exit code or signal. */
 	| { kind: 'process'; lot: string; reason: string }
 	/** An error that no test waited for: it fails the process, and node:test says it in the midst of thousands of lines. */
-	| { kind: 'late'; message: string }
+	| { kind: 'late'; lot: string; message: string }
 	/** How long a file took, its start included. */
-	| { kind: 'file'; file: string; seconds: number }
+	| { kind: 'file'; file: string; seconds: number; passed: boolean }
 	/** How much of a file of the product was run. */
 	| { kind: 'covered'; file: string; lines: number; coveredLines: number; branches: number; coveredBranches: number };
 
@@ -25,9 +25,11 @@ function outcomesOf({ type, data }: TestEvent): Outcome[] {
 		return [{ kind: 'skipped', file: pathOf(data.file), test: data.name, reason: data.skip === true ? 'no reason given' : data.skip }];
 	}
 	if (type === 'test:complete' && data.nesting === 0 && data.name.endsWith('.test.ts')) {
-		return [{ kind: 'file', file: data.name, seconds: data.details.duration_ms / 1000 }];
+		return [{ kind: 'file', file: data.name, seconds: data.details.duration_ms / 1000, passed: data.details.passed }];
 	}
-	if (type === 'test:diagnostic' && data.message.includes('asynchronous activity')) return [{ kind: 'late', message: data.message }];
+	if (type === 'test:diagnostic' && data.message.includes('asynchronous activity')) {
+		return [{ kind: 'late', lot: basename(data.file ?? ''), message: data.message }];
+	}
 	if (type === 'test:fail' && data.nesting === 0 && data.name.endsWith('.mjs')) {
 		return [{ kind: 'process', lot: basename(data.name), reason: reasonOf(data.details.error) }];
 	}

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { needs } from './needs.ts';
 import type { Outcome } from './outcomes.ts';
-import { expectedOf, slowestOf, summaryOf } from './summary.ts';
+import { againOf, expectedOf, slowestOf, summaryOf } from './summary.ts';
 
 const skipped = (name: string, reason: string): Outcome => ({ kind: 'skipped', file: 'test/a.test.ts', test: name, reason });
 const outcomes = [
 	skipped('one', needs.corpus.reason),
 	skipped('two', needs.corpus.reason),
 	skipped('three', 'needs root'),
-	{ kind: 'file', file: 'test/a.test.ts', seconds: 1.24 },
-	{ kind: 'file', file: 'test/b.test.ts', seconds: 12 },
+	{ kind: 'file', file: 'test/a.test.ts', seconds: 1.24, passed: true },
+	{ kind: 'file', file: 'test/b.test.ts', seconds: 12, passed: true },
 ] satisfies Outcome[];
 
 describe('the end of a run', () => {
@@ -37,7 +37,7 @@ describe('the end of a run', () => {
 		const late = 'Error: Test "x" generated asynchronous activity after the test ended.';
 		const broken = [
 			...outcomes,
-			{ kind: 'late', message: late },
+			{ kind: 'late', lot: 'lot-001.mjs', message: late },
 			{ kind: 'process', lot: 'lot-003.mjs', reason: 'SIGSEGV' },
 		] satisfies Outcome[];
 		const { lines, ok } = summaryOf(broken, [], ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts']);
@@ -47,6 +47,39 @@ describe('the end of a run', () => {
 			'FAILED as a process: lot-003.mjs, by SIGSEGV',
 			'FAILED without an end: test/c.test.ts',
 		]);
+	});
+
+	describe('what is run once more', () => {
+		const lots = new Map([
+			['lot-000.mjs', ['test/a.test.ts', 'test/b.test.ts', 'test/c.test.ts']],
+			['lot-001.mjs', ['test/d.test.ts', 'test/e.test.ts']],
+		]);
+		const ended = (file: string, passed: boolean): Outcome => ({ kind: 'file', file, seconds: 1, passed });
+
+		test('is what failed, and nothing where all passed', () => {
+			assert.deepEqual(againOf(outcomes, lots), []);
+			assert.deepEqual(againOf([...outcomes, ended('test/e.test.ts', false)], lots), ['test/e.test.ts']);
+		});
+
+		test('is what a process that was killed did not end', () => {
+			const killed = [ended('test/a.test.ts', true), { kind: 'process', lot: 'lot-000.mjs', reason: 'SIGKILL' }] satisfies Outcome[];
+			assert.deepEqual(againOf(killed, lots), ['test/b.test.ts', 'test/c.test.ts']);
+		});
+
+		test('is all of a process with an error that no test waited for', () => {
+			const late = [
+				ended('test/d.test.ts', true),
+				ended('test/e.test.ts', true),
+				{ kind: 'late', lot: 'lot-001.mjs', message: '' },
+			] satisfies Outcome[];
+			assert.deepEqual(againOf(late, lots), ['test/d.test.ts', 'test/e.test.ts']);
+		});
+
+		test('is nothing where much failed', () => {
+			const failed = (count: number) => Array.from({ length: count }, (_, index) => ended(`test/${index}.test.ts`, false));
+			assert.equal(againOf(failed(5), lots).length, 5);
+			assert.deepEqual(againOf(failed(6), lots), []);
+		});
 	});
 
 	test('names the slowest files first', () => {

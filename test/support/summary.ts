@@ -46,6 +46,24 @@ function brokenOf(outcomes: readonly Outcome[], files: readonly string[]): strin
 	];
 }
 
+/** More than this is no chance, and another run of them would only hide for a while what is broken. */
+const againMax = 5;
+
+/**
+ * The files that are run once more, each alone, because they failed among others: those with a failed test, those that were cut off with their
+ * process, and all of a process with an error that no test waited for. None where there are too many.
+ */
+export function againOf(outcomes: readonly Outcome[], lots: ReadonlyMap<string, readonly string[]>): string[] {
+	const ended = outcomes.filter((outcome) => outcome.kind === 'file');
+	const failed = ended.filter(({ passed }) => !passed).map(({ file }) => file);
+	const late = new Set(outcomes.filter((outcome) => outcome.kind === 'late').map(({ lot }) => lot));
+	const broken = new Set(outcomes.filter((outcome) => outcome.kind === 'process').map(({ lot }) => lot));
+	if (failed.length + new Set([...late, ...broken]).size > againMax) return [];
+	const names = new Set(ended.map(({ file }) => file));
+	const cutOff = [...broken].flatMap((lot) => (lots.get(lot) ?? []).filter((file) => !names.has(file)));
+	return [...new Set([...failed, ...cutOff, ...[...late].flatMap((lot) => lots.get(lot) ?? [])])].sort();
+}
+
 /** The files that took longest, with their seconds. */
 export function slowestOf(outcomes: readonly Outcome[], count: number): string[] {
 	return outcomes
