@@ -6,8 +6,8 @@ const frameMarks = String.fromCharCode(0x0b, 0x1c, 0x0d);
 const tags = /<[^>]*>?|[^<]+/gs;
 const jsonTokens = /"(?:[^"\\]|\\.)*"?|[{}[\],:]|[^"{}[\],:]+/gs;
 
-/** The parts of which an input of a format consists. Put together again they are the input. */
-const partsOf: Record<Format, RegExp | ((bytes: Buffer) => Buffer[])> = {
+/** The parts of which an input of a format consists, as Latin-1, in which a character is a byte. Put together again they are the input. */
+const partsOf: Record<Format, RegExp | ((text: string) => string[])> = {
 	hl7v2: /\r|[|^~&\\]|[^\r|^~&\\]+/gs,
 	xml: tags,
 	hl7v3: tags,
@@ -17,17 +17,18 @@ const partsOf: Record<Format, RegExp | ((bytes: Buffer) => Buffer[])> = {
 	mpps: jsonTokens,
 	mllp: new RegExp(`[${frameMarks}]|[^${frameMarks}]+`, 'gs'),
 	multipart: /\r\n|--[\w-]+|[^\r]+|\r/gs,
-	dicom: (bytes) => runs(bytes, 8),
-	pdu: (bytes) => runs(bytes, 6),
+	dicom: (text) => runs(text, 8),
+	pdu: (text) => runs(text, 6),
 };
 
 /** Binary formats: heads of a stated size, and what is between them, as they come; lengths are met by chance often enough. */
-function runs(bytes: Buffer, headBytes: number): Buffer[] {
-	const parts: Buffer[] = [];
-	for (let at = 0; at < bytes.length; ) {
-		const head = bytes.subarray(at, at + headBytes);
-		const length = headBytes === 8 ? bodyOfElement(head) : head.length === headBytes ? head.readUInt32BE(2) : 0;
-		const body = bytes.subarray(at + head.length, at + head.length + Math.min(length, 4096));
+function runs(text: string, headBytes: number): string[] {
+	const parts: string[] = [];
+	for (let at = 0; at < text.length; ) {
+		const head = text.slice(at, at + headBytes);
+		const bytes = Buffer.from(head, 'latin1');
+		const length = headBytes === 8 ? bodyOfElement(bytes) : bytes.length === headBytes ? bytes.readUInt32BE(2) : 0;
+		const body = text.slice(at + head.length, at + head.length + Math.min(length, 4096));
 		parts.push(head, body);
 		at += head.length + body.length;
 	}
@@ -219,31 +220,39 @@ const words: Record<Format, readonly string[]> = {
 
 const casesBytesMax = 65_536;
 
-function cutUp(format: Format, bytes: Buffer): Buffer[] {
+/** Half of the time of a case would go into cutting up the same inputs again. */
+const cut = new WeakMap<Buffer, readonly string[]>();
+
+function cutUp(format: Format, bytes: Buffer): readonly string[] {
+	const known = cut.get(bytes);
+	if (known !== undefined) return known;
 	const how = partsOf[format];
-	if (typeof how === 'function') return how(bytes);
-	return (bytes.toString('latin1').match(how) ?? []).map((part) => Buffer.from(part, 'latin1'));
+	const text = bytes.toString('latin1');
+	const parts = typeof how === 'function' ? how(text) : (text.match(how) ?? []);
+	cut.set(bytes, parts);
+	return parts;
 }
 
 /** Other bytes in the place of one. */
-function bent(chance: Seeded, part: Buffer): Buffer {
-	const copy = Buffer.from(part);
-	if (copy.length === 0) return copy;
+function bent(chance: Seeded, part: string): string {
+	const copy = Buffer.from(part, 'latin1');
+	if (copy.length === 0) return part;
 	const at = chance.below(copy.length);
 	const kind = chance.below(5);
 	if (kind === 0) copy[at] = chance.below(256);
 	else if (kind === 1) copy[at] = (copy[at] ?? 0) ^ (1 << chance.below(8));
 	else if (kind === 2) copy.fill(chance.of([0, 0x20, 0x39, 0x7f, 0x80, 0xff]), at, Math.min(copy.length, at + 1 + chance.below(4)));
-	else if (kind === 3) return copy.subarray(0, at);
-	else return Buffer.concat([copy, copy.subarray(at)]);
-	return copy;
+	else if (kind === 3) return part.slice(0, at);
+	else return part + part.slice(at);
+	return copy.toString('latin1');
 }
 
-function wordOf(format: Format, chance: Seeded): Buffer {
-	return Buffer.from(chance.of(words[format]), format === 'dicom' || format === 'pdu' ? 'latin1' : 'utf8');
+function wordOf(format: Format, chance: Seeded): string {
+	const word = chance.of(words[format]);
+	return format === 'dicom' || format === 'pdu' ? word : Buffer.from(word).toString('latin1');
 }
 
-type Change = (parts: Buffer[], chance: Seeded, format: Format, others: readonly Buffer[]) => void;
+type Change = (parts: string[], chance: Seeded, format: Format, others: readonly Buffer[]) => void;
 
 const changes: readonly Change[] = [
 	(parts, chance) => void parts.splice(chance.below(parts.length), 1 + chance.below(3)),
@@ -253,7 +262,7 @@ const changes: readonly Change[] = [
 	},
 	(parts, chance) => {
 		const [one, other] = [chance.below(parts.length), chance.below(parts.length)];
-		[parts[one], parts[other]] = [parts[other] ?? Buffer.alloc(0), parts[one] ?? Buffer.alloc(0)];
+		[parts[one], parts[other]] = [parts[other] ?? '', parts[one] ?? ''];
 	},
 	(parts, chance, format) => {
 		parts[chance.below(parts.length)] = wordOf(format, chance);
@@ -261,7 +270,7 @@ const changes: readonly Change[] = [
 	(parts, chance, format) => void parts.splice(chance.below(parts.length), 0, wordOf(format, chance)),
 	(parts, chance) => {
 		const at = chance.below(parts.length);
-		parts[at] = bent(chance, parts[at] ?? Buffer.alloc(0));
+		parts[at] = bent(chance, parts[at] ?? '');
 	},
 	(parts, chance) => {
 		const at = chance.below(parts.length);
@@ -279,7 +288,7 @@ const changes: readonly Change[] = [
 
 /** Makes a case of a format: a valid input whose parts are changed, some few times. */
 export function mutated(format: Format, seeds: readonly Buffer[], chance: Seeded): Buffer {
-	const parts = cutUp(format, chance.of(seeds));
+	const parts = [...cutUp(format, chance.of(seeds))];
 	for (let times = 1 + chance.below(5); times > 0 && parts.length > 0; times--) chance.of(changes)(parts, chance, format, seeds);
-	return Buffer.concat(parts).subarray(0, casesBytesMax);
+	return Buffer.from(parts.join('').slice(0, casesBytesMax), 'latin1');
 }

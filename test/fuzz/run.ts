@@ -52,6 +52,8 @@ const findingsFolder = join(import.meta.dirname, 'findings');
 
 /** A thread that is at the same case for so long hangs. */
 const hangingMs = 20_000;
+/** Before its first case it loads the product, on a machine that may be busy. */
+const loadingMs = 180_000;
 const memoryMb = 512;
 /** More would only repeat the same fault. */
 const findingsMax = 20;
@@ -84,6 +86,7 @@ async function tryCases(thread: number, stopMs: number): Promise<void> {
 	while (Date.now() < stopMs && findings.length < findingsMax) {
 		const place = new SharedArrayBuffer(8);
 		const cells = new Int32Array(place);
+		Atomics.store(cells, 0, from);
 		const workerData: ThreadData = { seed, thread, formats: chosen, from, place };
 		const worker = new Worker(new URL('thread.ts', import.meta.url), { workerData, resourceLimits: { maxOldGenerationSizeMb: memoryMb } });
 		worker.on('message', (note: ThreadNote) => {
@@ -94,12 +97,12 @@ async function tryCases(thread: number, stopMs: number): Promise<void> {
 			tally.bytes += note.bytes;
 			tally.longestMs = Math.max(tally.longestMs, note.longestMs);
 		});
-		let last = { number: -1, sinceMs: Date.now() };
+		let last = { number: from, sinceMs: Date.now() };
 		const watch = setInterval(() => {
 			if (Date.now() >= stopMs) Atomics.store(cells, 1, 1);
 			const number = Atomics.load(cells, 0);
 			if (number !== last.number) last = { number, sinceMs: Date.now() };
-			else if (Date.now() - last.sinceMs > hangingMs) void worker.terminate();
+			else if (Date.now() - last.sinceMs > (number === from ? loadingMs : hangingMs)) void worker.terminate();
 		}, 250);
 		const failure = await new Promise<Error | undefined>((resolve) => {
 			worker.once('error', resolve);
