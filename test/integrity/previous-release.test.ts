@@ -1,18 +1,23 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { migrate } from '#storage/migrate.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
+import { Line } from '#test/fault/line.ts';
+import { emptyDatabase } from '#test/support/database.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { LedgerClient, ledgerSites } from '#test/support/ledger/client.ts';
+import { faultOf } from '#test/support/ledger/verdict.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 
 /**
  * From release 0.1.0 on a migration only expands the schema: while the nodes of a network are replaced one by one, the release before
- * this one works on the schema of this one. PREVIOUS_RELEASE names another commit than the newest tag behind this one.
+ * this one works on the schema of this one. It is checked out at the newest tag behind this commit; where tags were not fetched, at the commit that
+ * wrote its heading in CHANGELOG.md. PREVIOUS_RELEASE names another.
  */
 const root = join(import.meta.dirname, '../..');
 
@@ -21,7 +26,13 @@ function git(...parameters: string[]): string {
 	return status === 0 ? stdout.trim() : '';
 }
 
-const previous = process.env['PREVIOUS_RELEASE'] || git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^');
+/** The commit that wrote the second heading of the changelog: above it stands what this one has. */
+function headingBefore(): string {
+	const before = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## \S+/gm)?.[1];
+	return before === undefined ? '' : (git('log', `-S${before} `, '--format=%H', '--', 'CHANGELOG.md').split('\n').at(-1) ?? '');
+}
+
+const previous = process.env['PREVIOUS_RELEASE'] || git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^') || headingBefore();
 
 /** The files of another commit, with the dependencies of this one. */
 function checkedOut(commit: string): string {
@@ -64,45 +75,88 @@ async function use(node: ServiceProcess, key: string, number: string, commandLin
 	assert.ok(logged.stdout.includes(`${number}-1`));
 }
 
-describe('an upgrade, one node after the other', () => {
-	test('the previous release works on the schema of this one, beside it', {
-		skip: previous === '' && 'there is no release before this one',
-	}, async () => {
-		const folder = checkedOut(previous);
+/** docs/operations.md: what the previous release cannot read is not written while it runs. */
+const readable = { COMPACT_TEXT_MIN: '0', SEGMENTED_OBJECT_BYTES_MAX: '0' };
+
+describe('an upgrade, one node after the other', { skip: previous === '' && 'there is no release before this one' }, () => {
+	let folder = '';
+	before(() => {
+		folder = checkedOut(previous);
+	});
+	after(() => rmSync(folder, { recursive: true, force: true }));
+
+	test('the previous release works on the schema of this one, beside it', async () => {
+		await using old = new ServiceProcess({}, folder);
+		await old.start();
+		const cli = async (...parameters: string[]) => {
+			const { code, stdout, stderr } = await old.cli(...parameters);
+			assert.equal(code, 0, stderr);
+			return stdout;
+		};
+		await cli('site', 'add', 'north', '--name', 'North');
+		await cli('user', 'add', 'ann@example.org', '--admin');
+		await cli('client', 'add', '--site', 'north', '--name', 'loopback', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1');
+		const { key } = JSON.parse(await cli('key', 'create', '--site', 'north', '--owner', 'ann@example.org', '--json')) as { key: string };
+		const metadata = () => fetch(`http://127.0.0.1:${old.port('fhir')}/fhir/metadata`, { headers: { 'X-API-Key': key } });
+		await eventually(async () => (await metadata()).ok, 'the key');
+		await use(old, key, '1001');
+		const databaseUrl = readRuntimeFile(old.dataDir)?.databaseUrl ?? '';
+		await migrate(databaseUrl);
+		// A command line refuses a schema newer than itself; a service that runs goes on.
+		await using young = new ServiceProcess({ DATABASE_URL: databaseUrl, ...readable });
+		await use(old, key, '1002', young);
+		await young.start();
+		await use(young, key, '1003');
+		await use(old, key, '1004', young);
+		const written = await fetch(`http://127.0.0.1:${old.port('fhir')}/fhir/Observation?patient.identifier=1003`, {
+			headers: { 'X-API-Key': key },
+		});
+		const { entry } = (await written.json()) as { entry?: { resource: { status?: string } }[] };
+		assert.deepEqual(
+			entry?.map(({ resource }) => resource.status),
+			['final'],
+		);
+	});
+
+	test('nodes take over one by one while senders send: nothing is refused, and what was acknowledged is there once and in order', async () => {
+		const objects = mkdtempSync(join(tmpdir(), 'tributary-objects-'));
+		await using database = await emptyDatabase();
+		const settings = { DATABASE_URL: database.url, OBJECT_STORE_URL: `file:${objects}` };
+		await using old = new ServiceProcess(settings, folder);
+		await old.start();
+		const sites = await ledgerSites(database.url, 2);
+		let serving: ServiceProcess = old;
+		// As a balancer does, each new connection is made to the node that is served by then.
+		using mllp = await new Line(() => ({ port: serving.port('mllp') })).listen();
+		using hl7 = await new Line(() => ({ port: serving.port('hl7') })).listen();
+		using mpps = await new Line(() => ({ port: serving.port('mpps') })).listen();
+		using fhir = await new Line(() => ({ port: serving.port('fhir') })).listen();
+		using dimse = await new Line(() => ({ port: serving.port('dimse') })).listen();
+		const lines: Record<string, Line> = { mllp, hl7, mpps, fhir, dimse };
+		const ledger = new LedgerClient(sites, { port: (surface) => lines[surface]?.port ?? 0, answerMsMax: 20_000 }, [
+			...(['mllp', 'hl7', 'v3', 'mpps', 'fhir-create', 'fhir-transaction', 'dimse'] as const),
+		]);
+		const over = new AbortController();
+		const more = (count: number) => eventually(() => ledger.counts.accepted >= count, `${count} acknowledged`);
+		const work = ledger.run({ signal: over.signal });
 		try {
-			await using old = new ServiceProcess({}, folder);
-			await old.start();
-			const cli = async (...parameters: string[]) => {
-				const { code, stdout, stderr } = await old.cli(...parameters);
-				assert.equal(code, 0, stderr);
-				return stdout;
-			};
-			await cli('site', 'add', 'north', '--name', 'North');
-			await cli('user', 'add', 'ann@example.org', '--admin');
-			await cli('client', 'add', '--site', 'north', '--name', 'loopback', '--protocol', 'hl7-mllp', '--allow-ip', '127.0.0.1');
-			const { key } = JSON.parse(await cli('key', 'create', '--site', 'north', '--owner', 'ann@example.org', '--json')) as { key: string };
-			const metadata = () => fetch(`http://127.0.0.1:${old.port('fhir')}/fhir/metadata`, { headers: { 'X-API-Key': key } });
-			await eventually(async () => (await metadata()).ok, 'the key');
-			await use(old, key, '1001');
-			const databaseUrl = readRuntimeFile(old.dataDir)?.databaseUrl ?? '';
-			await migrate(databaseUrl);
-			// A command line refuses a schema newer than itself; a service that runs goes on.
-			// docs/operations.md: what the previous release cannot read is not written while it runs.
-			await using young = new ServiceProcess({ DATABASE_URL: databaseUrl, COMPACT_TEXT_MIN: '0', SEGMENTED_OBJECT_BYTES_MAX: '0' });
-			await use(old, key, '1002', young);
+			await more(60);
+			await using young = new ServiceProcess({ ...settings, ...readable });
 			await young.start();
-			await use(young, key, '1003');
-			await use(old, key, '1004', young);
-			const written = await fetch(`http://127.0.0.1:${old.port('fhir')}/fhir/Observation?patient.identifier=1003`, {
-				headers: { 'X-API-Key': key },
-			});
-			const { entry } = (await written.json()) as { entry?: { resource: { status?: string } }[] };
-			assert.deepEqual(
-				entry?.map(({ resource }) => resource.status),
-				['final'],
-			);
+			const both = ledger.counts.accepted;
+			await more(both + 60);
+			serving = young;
+			assert.equal(await old.end('SIGTERM'), 0);
+			const alone = ledger.counts.accepted;
+			await more(alone + 120);
+			over.abort();
+			await work;
+			assert.equal(ledger.counts.refused, 0);
+			assert.equal(faultOf(await ledger.verdict(database.url)), undefined);
 		} finally {
-			rmSync(folder, { recursive: true, force: true });
+			over.abort();
+			await work;
+			rmSync(objects, { recursive: true, force: true });
 		}
 	});
 });

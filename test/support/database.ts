@@ -13,8 +13,17 @@ export interface TestDatabase {
 
 /** A migrated database of the test's own, dropped at its end. Outside the runner it brings its own server. */
 export async function testDatabase(): Promise<TestDatabase> {
+	return onServer(templateName);
+}
+
+/** A database without anything in it, for what migrates by itself. */
+export async function emptyDatabase(): Promise<TestDatabase> {
+	return onServer('template0');
+}
+
+async function onServer(template: string): Promise<TestDatabase> {
 	const server = process.env['TRIBUTARY_TEST_DATABASE'];
-	return server === undefined ? ownServer() : databaseOf(server, async () => {});
+	return server === undefined ? ownServer(template) : databaseOf(server, template, async () => {});
 }
 
 /**
@@ -28,9 +37,9 @@ export function testPool(url: string, max = 1): pg.Pool {
 	return pool;
 }
 
-async function databaseOf(server: string, after: () => Promise<void>): Promise<TestDatabase> {
+async function databaseOf(server: string, template: string, after: () => Promise<void>): Promise<TestDatabase> {
 	const name = `test_${newId().replaceAll('-', '')}`;
-	await administer(server, `create database ${name} template ${templateName}`);
+	await administer(server, `create database ${name} template ${template}`);
 	return {
 		url: urlOf(server, name),
 		[Symbol.asyncDispose]: async () => {
@@ -40,12 +49,12 @@ async function databaseOf(server: string, after: () => Promise<void>): Promise<T
 	};
 }
 
-async function ownServer(): Promise<TestDatabase> {
+async function ownServer(template: string): Promise<TestDatabase> {
 	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-test-'));
 	chmodSync(dataDir, 0o755);
 	const server = await startEmbeddedDatabase({ dataDir, settings: { fsync: 'off', shared_buffers: '64MB' } });
 	await createTemplate(server.url);
-	return databaseOf(server.url, async () => {
+	return databaseOf(server.url, template, async () => {
 		await server.stop();
 		rmSync(dataDir, { recursive: true, force: true });
 	});
