@@ -20,7 +20,7 @@ const note = (id: string, patient: string) => ({
 });
 
 before(async () => {
-	service = await testService({ AUDIT_WAIT_MS_MAX: '50' });
+	service = await testService({ AUDIT_WAIT_MS_MAX: '50', PROCESSES: '1' });
 	west = fhirClient(service, (await service.addSite('west')).key);
 	east = fhirClient(service, (await service.addSite('east')).key);
 	for (const id of ['anna', 'ben'])
