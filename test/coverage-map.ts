@@ -180,10 +180,10 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/surfaces/admin/second-factor-routes.ts', 'surfaces/admin/second-factor'],
 	['src/surfaces/admin/provider-routes.ts', 'surfaces/admin/provider'],
 	['src/surfaces/admin/live/*.ts', 'surfaces/admin/live/figures', 'surfaces/admin/live/overview'],
-	['src/alerts/**/*.ts', 'alerts/rules', 'alerts/notifications'],
+	['src/alerts/**/*.ts', 'alerts/rules', 'alerts/notifications', 'alerts/outage', 'alerts/mail'],
 	['src/administration/notifications.ts', 'alerts/notifications'],
 	['src/surfaces/admin/notifications.ts', 'alerts/notifications'],
-	['src/storage/statements/administrative/notify.ts', 'alerts/notifications'],
+	['src/storage/statements/administrative/notify.ts', 'alerts/notifications', 'alerts/outage'],
 	['src/surfaces/dicomweb/*.ts', 'surfaces/dicomweb/retrieve', 'surfaces/dicomweb/search', 'surfaces/dicomweb/store'],
 	['src/surfaces/dimse/commitment-*.ts', 'surfaces/dimse/commitment', 'integrity/commitment'],
 	[

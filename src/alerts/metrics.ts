@@ -15,6 +15,13 @@ export const alertMetricDefinitions = {
 		across: 'max',
 		labels: {},
 	},
+	notificationRecipients: {
+		name: 'tributary_notification_recipients',
+		kind: 'gauge',
+		help: 'Recipients of alerts about nodes whom this node remembers, and tells of its own alerts while the database is away.',
+		across: 'max',
+		labels: {},
+	},
 	notificationsFailing: {
 		name: 'tributary_notifications_failing',
 		kind: 'gauge',

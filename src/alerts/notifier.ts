@@ -1,45 +1,33 @@
 import { newId } from '#core/id.ts';
-import type { Log } from '#core/log.ts';
 import type { Cell } from '#storage/cell.ts';
 import type { StatementRunner } from '#storage/connection.ts';
-import { claimDeliveries, countTroubled, noteDelivery } from '#storage/statements/administrative/notify.ts';
-import type { AlertLimits } from './limits.ts';
-import type { AlertMetrics } from './metrics.ts';
+import { claimDeliveries, countTroubled, noteDelivery, readNodeRecipients } from '#storage/statements/administrative/notify.ts';
+import { type Addressee, type AttemptMeans, attempt } from './attempt.ts';
 import type { Notice } from './notice.ts';
 import type { Severity } from './rule.ts';
 import { runbooks } from './rules/index.ts';
-import { NotSent, type Recipient, type Sender } from './sender.ts';
 
 /** Looks for what is due this often. */
 const everyMs = 1000;
 /** Taken at a time, and sent at once. */
 const claimedMax = 4;
-/** The counts change slowly. */
+/** The counts and the recipients change slowly. */
 const countEveryMs = 10_000;
-const longestPauseMs = 3_600_000;
 /** A process holds what it sends for this many times the time that one attempt may take, so that no other begins while it is under way. */
 const holdFactor = 3;
 
-export interface NotifierOptions {
+export interface NotifierOptions extends AttemptMeans {
 	database: StatementRunner;
-	sender: Sender;
-	/** Opens the sealed secret of a webhook. */
-	open(sealed: Buffer, notification: string): Uint8Array;
 	/** The address at which people reach the console. */
 	consoleUrl: string | undefined;
-	limits: AlertLimits;
-	metrics: AlertMetrics;
-	log: Log;
+	/** Is given the rows of `readNodeRecipients`, for while the database is away. */
+	remember(recipients: readonly (readonly Cell[])[]): void;
 	nowMs(): number;
 }
 
-interface Delivery {
+interface Delivery extends Addressee {
 	id: string;
 	attempts: number;
-	notification: string;
-	by: 'email' | 'webhook';
-	target: string;
-	secret: string | null;
 	/** The person may still see it, and has not turned it off. */
 	tells: boolean;
 	notice: Notice;
@@ -76,7 +64,8 @@ export class Notifier {
 				this.#isAway = false;
 			})
 			.catch((error: unknown) => {
-				if (!this.#isAway) this.#options.log.warn({ err: error }, 'notifications cannot be sent while the database is away');
+				if (!this.#isAway)
+					this.#options.log.warn({ err: error }, 'while the database is away, only alerts about this node are told, to whom it remembers');
 				this.#isAway = true;
 			})
 			.finally(() => {
@@ -97,29 +86,17 @@ export class Notifier {
 		const [counted] = await database.run(countTroubled, []);
 		this.#options.metrics.notificationsFailing.set(Number(counted?.[0] ?? 0));
 		this.#options.metrics.notificationsWaiting.set(Number(counted?.[1] ?? 0));
+		this.#options.remember(await database.run(readNodeRecipients, []));
 	}
 
 	async #deliver(delivery: Delivery): Promise<void> {
-		const { sender, open, limits, metrics, log } = this.#options;
-		const { id, by, target, secret, notification, attempts, notice } = delivery;
+		const { id, by, attempts, notice } = delivery;
 		if (!delivery.tells) {
-			metrics.notifications.inc({ by, outcome: 'withheld' });
-			return this.#note(id, 'failed', 'the person may not see it any more, or has turned notifications off');
+			this.#options.metrics.notifications.inc({ by, outcome: 'withheld' });
+			return this.#note(id, 'failed', 'the person may no longer see it, or has turned the notification off');
 		}
-		try {
-			const recipient: Recipient =
-				by === 'email' ? { by, target } : { by, target, secret: open(Buffer.from(secret ?? '', 'base64'), notification) };
-			await sender.send(recipient, notice);
-		} catch (error) {
-			const reason = error instanceof NotSent ? error.message : 'the secret of the webhook cannot be read on this node';
-			const isLast = attempts >= limits.notificationAttemptsMax;
-			metrics.notifications.inc({ by, outcome: isLast ? 'given-up' : 'retried' });
-			log.warn({ notification, delivery: id, alert: notice.alert.name, attempts, reason }, 'a notification could not be sent');
-			const pauseMs = Math.min(longestPauseMs, limits.notificationRetryMs * 2 ** (attempts - 1));
-			return this.#note(id, isLast ? 'failed' : 'waiting', reason, pauseMs);
-		}
-		metrics.notifications.inc({ by, outcome: 'sent' });
-		await this.#note(id, 'sent', null);
+		const { state, fault, pauseMs } = await attempt(this.#options, delivery, notice, attempts);
+		await this.#note(id, state, fault, pauseMs);
 	}
 
 	async #note(id: string, state: 'sent' | 'failed' | 'waiting', fault: string | null, pauseMs = 0): Promise<void> {

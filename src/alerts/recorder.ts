@@ -3,11 +3,14 @@ import type { Log } from '#core/log.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { plainArray, textArray } from '#storage/statement.ts';
 import { endAlerts, forgetAlerts, noteAlerts, readActiveAlerts } from '#storage/statements/administrative/notify.ts';
+import type { AwayTeller, Telling } from './away-teller.ts';
 import type { Alert } from './judged.ts';
 import type { Severity } from './rule.ts';
 
 /** An alert of this node that the database may not know yet. */
 interface Held {
+	/** The database gets to know it by this id. */
+	id: string;
 	alert: Alert;
 	startedMs: number;
 	seenMs: number;
@@ -23,6 +26,8 @@ export interface RecorderOptions {
 	nodeId: string;
 	node: string;
 	endMs: number;
+	/** Tells of what begins while the database is away. */
+	away: Pick<AwayTeller, 'begin' | 'send' | 'isSending' | 'told' | 'forget'>;
 	log: Log;
 	nowMs(): number;
 }
@@ -32,6 +37,8 @@ export class AlertRecorder {
 	readonly #options: RecorderOptions;
 	/** The alerts that fire, and those that fired while the database was away. */
 	readonly #held = new Map<string, Held>();
+	/** The alerts that the database has as active, and when this node last said so there. */
+	readonly #noted = new Map<string, number>();
 	#forgotMs = 0;
 	#isAway = false;
 
@@ -41,35 +48,58 @@ export class AlertRecorder {
 
 	/** Keeps the alerts that fire now, and ends those that no node has seen for a while. Never rejects: the next call makes up for this one. */
 	async record(firing: readonly Alert[]): Promise<void> {
-		const { database, endMs, log, nowMs } = this.#options;
+		const { log, nowMs } = this.#options;
 		const now = nowMs();
 		for (const alert of firing) {
 			const held = this.#held.get(alert.key);
 			if (held !== undefined) Object.assign(held, { alert, seenMs: now });
-			else if (this.#held.size < heldMax) this.#held.set(alert.key, { alert, startedMs: now, seenMs: now });
+			else if (this.#held.size < heldMax) this.#held.set(alert.key, { id: newId(now), alert, startedMs: now, seenMs: now });
 		}
+		// The database may take long to say that it is away still.
+		if (this.#isAway) this.#tell(now);
 		try {
-			if (this.#held.size > 0) await database.run(noteAlerts, this.#rows(now));
-			for (const [key, { seenMs }] of this.#held) if (seenMs < now) this.#held.delete(key);
-			await database.run(endAlerts, [String(endMs)]);
-			if (now - this.#forgotMs > forgetEveryMs) {
-				await database.run(forgetAlerts, []);
-				this.#forgotMs = now;
-			}
+			await this.#note(now);
 			this.#isAway = false;
 		} catch (error) {
 			if (!this.#isAway) log.warn({ err: error }, 'alerts cannot be kept in the database; they are when it is back');
 			this.#isAway = true;
+			this.#tell(now);
 		}
 	}
 
-	#rows(now: number): unknown[] {
-		const { node, nodeId } = this.#options;
-		const rows = [...this.#held.values()];
+	/** An alert about the node itself waits for no database. What is about a site or the network does, because all nodes tell of it once. */
+	#tell(now: number): void {
+		const { away } = this.#options;
+		for (const [key, { id, alert, seenMs }] of this.#held)
+			if (seenMs === now && !alert.ofNetwork && alert.site === undefined && !this.#noted.has(key)) away.begin(id, alert);
+		away.send();
+	}
+
+	async #note(now: number): Promise<void> {
+		const { database, endMs, away } = this.#options;
+		// What is being sent is noted when it is known what became of it.
+		const noted = [...this.#held].filter(([, { id }]) => !away.isSending(id));
+		if (noted.length > 0) await database.run(noteAlerts, this.#values(noted, now));
+		for (const [key, { id, seenMs }] of noted) {
+			this.#noted.set(key, seenMs);
+			away.forget(id);
+			if (seenMs < now) this.#held.delete(key);
+		}
+		await database.run(endAlerts, [String(endMs)]);
+		for (const [key, seenMs] of this.#noted) if (now - seenMs > endMs && !this.#held.has(key)) this.#noted.delete(key);
+		if (now - this.#forgotMs <= forgetEveryMs) return;
+		await database.run(forgetAlerts, []);
+		this.#forgotMs = now;
+	}
+
+	#values(noted: readonly (readonly [string, Held])[], now: number): unknown[] {
+		const { node, nodeId, away } = this.#options;
+		const rows = noted.map(([, held]) => held);
 		const texts = (value: (held: Held) => string) => textArray(rows.map(value));
 		const ages = (value: (held: Held) => number) => plainArray(rows.map((held) => Math.max(0, Math.round(now - value(held)))));
 		return [
-			plainArray(rows.map(() => newId())),
+			// Whoever asks to be told of an alert that has begun before is not told of its start: only the first time has the id that begins it.
+			plainArray(noted.map(([key, { id }]) => (this.#noted.has(key) ? newId(now) : id))),
 			texts(({ alert }) => keyOf(alert, nodeId)),
 			texts(({ alert }) => alert.name),
 			texts(({ alert }) => alert.severity),
@@ -80,8 +110,29 @@ export class AlertRecorder {
 			ages(({ alert }) => alert.sinceMs),
 			ages(({ startedMs }) => startedMs),
 			ages(({ seenMs }) => seenMs),
+			...tellingColumns(
+				rows.flatMap(({ id }) => away.told(id).map((telling) => [id, telling] as const)),
+				now,
+			),
 		];
 	}
+}
+
+/** What was told while the database was away: the ids of alert, notification and delivery, what became of it, and when. */
+function tellingColumns(told: readonly (readonly [string, Telling])[], now: number): unknown[] {
+	const of = (value: (telling: Telling) => string | number | null) => plainArray(told.map(([, telling]) => value(telling)));
+	const age = (atMs: number) => Math.max(0, Math.round(now - atMs));
+	return [
+		plainArray(told.map(([alert]) => alert)),
+		of(({ to }) => to.notification),
+		of(({ id }) => id),
+		of(({ state }) => state),
+		of(({ attempts }) => attempts),
+		textArray(told.map(([, { fault }]) => fault)),
+		of(({ nextMs }) => Math.max(0, Math.round(nextMs - now))),
+		of(({ createdMs }) => age(createdMs)),
+		of(({ doneMs }) => (doneMs === undefined ? null : age(doneMs))),
+	];
 }
 
 /** The key by which the network knows an alert. */

@@ -12,12 +12,11 @@ import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
 import { operations } from '#administration/operations/index.ts';
 import { perform } from '#administration/perform.ts';
 import { testNotice } from '#alerts/notice.ts';
-import { AlertRecorder } from '#alerts/recorder.ts';
 import { Sender } from '#alerts/sender.ts';
 import { newId } from '#core/id.ts';
-import { silentLog } from '#core/log.ts';
 import { targetPolicy } from '#core/target-policy.ts';
 import { type TestAdministration, testAdministration } from '#test/support/administration.ts';
+import { alertRecorder } from '#test/support/alert-recorder.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { without } from '#test/support/needs.ts';
 import type { FhirBody } from '#test/support/service.ts';
@@ -94,8 +93,7 @@ describe('mail by a server that asks who sends it', { timeout: 240_000, skip: wi
 	const latest = async (): Promise<FhirBody> => (await act('notification deliveries', { id }))[0];
 	/** An alert begins; it is told by the service, which shares the database. */
 	const begin = async (name: string) => {
-		const { database } = site.context;
-		const recorder = new AlertRecorder({ database, nodeId: newId(), node: 'n', endMs: 3_600_000, log: silentLog, nowMs: () => Date.now() });
+		const recorder = alertRecorder(site.context.database, newId(), 3_600_000);
 		const summary = `alert ${name}`;
 		await recorder.record([
 			{ key: `${name} {}`, name, summary, sinceMs: Date.now(), severity: 'warning', site: undefined, ofNetwork: true, list: undefined },

@@ -10,10 +10,9 @@ import { operations } from '#administration/operations/index.ts';
 import { perform } from '#administration/perform.ts';
 import { addUser } from '#administration/users.ts';
 import type { Alert } from '#alerts/judged.ts';
-import { AlertRecorder } from '#alerts/recorder.ts';
 import { signatureOf } from '#alerts/sender.ts';
 import { newId } from '#core/id.ts';
-import { silentLog } from '#core/log.ts';
+import { alertRecorder } from '#test/support/alert-recorder.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { type WebhookReceiver, webhookReceiver } from '#test/support/webhook-receiver.ts';
@@ -48,17 +47,7 @@ describe('notifications', { timeout: 240_000 }, () => {
 
 	/** A node of the network says which alerts fire. */
 	const recorders = ['a', 'b'].map((nodeId) => ({
-		record: (alerts: readonly Alert[]) =>
-			new AlertRecorder({
-				...{
-					database: service.administration.database,
-					nodeId,
-					node: `node-${nodeId}`,
-					endMs: 60_000,
-					log: silentLog,
-					nowMs: () => Date.now(),
-				},
-			}).record(alerts),
+		record: (alerts: readonly Alert[]) => alertRecorder(service.administration.database, nodeId).record(alerts),
 	}));
 	const alertOf = (of: Partial<Alert>): Alert => ({
 		...{

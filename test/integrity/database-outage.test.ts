@@ -6,25 +6,14 @@ import { checkObjects } from '#administration/objects.ts';
 import { resetPassword } from '#administration/users.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { adt } from '#test/support/adt.ts';
+import { giveBack, takeAway } from '#test/support/database-away.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { readinessOf } from '#test/support/readiness.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
-import { administer } from '#test/support/template.ts';
 import { signedIn } from '#test/surfaces/admin/client.ts';
 import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
 import { associateRequest, Peer } from '#test/surfaces/dimse/peer.ts';
-
-/** Keeps everybody out of the service's database, and ends who is in. */
-async function takeAway(service: TestService): Promise<void> {
-	const name = new URL(service.databaseUrl).pathname.slice(1);
-	await administer(service.databaseUrl, `alter database ${name} allow_connections false`);
-	await administer(service.databaseUrl, `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
-}
-
-async function giveBack(service: TestService): Promise<void> {
-	await administer(service.databaseUrl, `alter database ${new URL(service.databaseUrl).pathname.slice(1)} allow_connections true`);
-}
 
 const surfaces = ['FHIR read', 'FHIR write', 'HL7 v2', 'HL7 v3', 'MPPS', 'QIDO-RS', 'STOW-RS'] as const;
 

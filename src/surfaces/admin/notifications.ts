@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { AwayTeller } from '#alerts/away-teller.ts';
 import type { NotificationMeans } from '#alerts/means.ts';
 import { Notifier } from '#alerts/notifier.ts';
 import { AlertRecorder } from '#alerts/recorder.ts';
@@ -20,9 +21,12 @@ export function openNotifications(node: ServiceNode, figures: Figures, { sender,
 	if (node.place.index !== 0) return;
 	const nowMs = () => clock.nowMs();
 	const { limits, ADMIN_URL: consoleUrl } = config;
+	const means = { sender, open, limits, metrics, log };
+	const nodeName = nodeNameOf(config);
+	const away = new AwayTeller({ ...means, node: nodeName, consoleUrl, nowMs });
 	const recorder = new AlertRecorder({
-		...{ database: database.people, nodeId: nodeIdOf(config), node: nodeNameOf(config), endMs: limits.alertEndMs },
-		...{ log, nowMs },
+		...{ database: database.people, nodeId: nodeIdOf(config), node: nodeName, endMs: limits.alertEndMs },
+		...{ away, log, nowMs },
 	});
 	let recording: Promise<void> | undefined;
 	const stop = figures.onPoint(() => {
@@ -30,10 +34,11 @@ export function openNotifications(node: ServiceNode, figures: Figures, { sender,
 			recording = undefined;
 		});
 	});
-	const notifier = new Notifier({ database: database.people, sender, open, consoleUrl, limits, metrics, log, nowMs });
+	const remember = away.remember.bind(away);
+	const notifier = new Notifier({ ...means, database: database.people, consoleUrl, remember, nowMs });
 	node.onClose(async () => {
 		stop();
 		await recording;
-		await notifier.close();
+		await Promise.all([notifier.close(), away.close()]);
 	});
 }

@@ -14,7 +14,8 @@ const instantSql = (column: string) => `to_char(${column} at time zone 'UTC', 'Y
 
 /**
  * Keeps the alerts of a node: new ones begin, and known ones are seen again. Whoever has asked for it is to be told of those that begin. However
- * many nodes say so, an alert of the network begins once.
+ * many nodes say so, an alert of the network begins once. From `$12` on stands who was told of its start already, because the database was away
+ * then. An alert that a commit of unknown outcome has kept, and that has ended since, does not come back.
  */
 export const noteAlerts: Statement = {
 	name: 'note_alerts',
@@ -24,6 +25,10 @@ with given as (
 	from unnest($1::uuid[], $2::text[], $3::text[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::bigint[], $11::bigint[])
 		as g (id, key, name, severity, summary, list, slug, node, since_ago, started_ago, seen_ago)
 	left join site s on s.slug = g.slug
+	where not exists (select from alert e where e.id = g.id and e.ended_at is not null)
+), sent as (
+	select * from unnest($12::uuid[], $13::uuid[], $14::uuid[], $15::text[], $16::integer[], $17::text[], $18::bigint[], $19::bigint[], $20::bigint[])
+		as t (alert_id, notification_id, id, state, attempts, fault, next_in, created_ago, done_ago)
 ), noted as (
 	insert into alert as a (id, key, name, severity, summary, list, about_site, node, since, started_at, seen_at)
 	select id, key, name, severity, summary, nullif(list, ''), about_site, nullif(node, ''),
@@ -32,18 +37,38 @@ with given as (
 	on conflict (key) where ended_at is null do update set seen_at = greatest(a.seen_at, excluded.seen_at), summary = excluded.summary
 	returning a.*
 ), told as (
-	insert into notification_delivery (id, notification_id, alert_id, phase, next_at, created_at)
-	select gen_random_uuid(), n.id, a.id, 'start', now(), now()
+	insert into notification_delivery as d (id, notification_id, alert_id, phase, state, attempts, fault, next_at, created_at, done_at)
+	select coalesce(t.id, gen_random_uuid()), n.id, a.id, 'start', coalesce(t.state, 'waiting'), coalesce(t.attempts, 0), t.fault,
+		now() + coalesce(t.next_in, 0) * interval '1 ms', now() - coalesce(t.created_ago, 0) * interval '1 ms', now() - t.done_ago * interval '1 ms'
 	from noted a
 	join given g on g.id = a.id
 	cross join notification n
 	left join app_user u on u.id = n.user_id
-	where ${tells} and (n.alerts = '{}' or a.name = any (n.alerts)) and a.severity = any (n.severities)
-		and (n.sites = '{}' or a.about_site = any (n.sites))
-	on conflict do nothing
+	left join sent t on t.alert_id = a.id and t.notification_id = n.id
+	where t.id is not null
+		or (${tells} and (n.alerts = '{}' or a.name = any (n.alerts)) and a.severity = any (n.severities) and (n.sites = '{}' or a.about_site = any (n.sites)))
+	on conflict (alert_id, notification_id, phase) do update
+		set id = excluded.id, state = excluded.state, attempts = excluded.attempts, fault = excluded.fault, done_at = excluded.done_at
+		where d.state = 'waiting' and d.holder is null and excluded.state <> 'waiting'
 	returning id
 )
 select count(*) from told`,
+};
+
+/**
+ * Reads who is told of alerts about nodes, for while the database is away: notifications of the network, and of persons who may see all sites.
+ * The bound is a thousand recipients.
+ */
+export const readNodeRecipients: Statement = {
+	name: 'read_node_recipients',
+	text: `
+select n.id, n.by, case when n.by = 'email' and n.user_id is not null then u.email else n.target end, encode(n.secret, 'base64'),
+	array_to_string(n.alerts, ','), array_to_string(n.severities, ',')
+from notification n
+left join app_user u on u.id = n.user_id
+where n.active and n.of_site is null and n.sites = '{}' and (n.user_id is null or (u.active and (u.role = 'administrator' or u.all_sites)))
+order by n.id
+limit 1000`,
 };
 
 /** Ends the alerts that no node has seen for `$1` milliseconds. Whoever was told that they began is to be told that they ended. */
