@@ -22,6 +22,14 @@ export interface Column<Row> {
 	spare?: boolean;
 	/** The column is only as wide as its content. */
 	tight?: boolean;
+	/** The service orders the list by this column: its head says how, and turns it. */
+	order?: Order;
+}
+
+export interface Order {
+	/** Undefined while the list is ordered by something else. */
+	direction: 'ascending' | 'descending' | undefined;
+	turn(): void;
 }
 
 export interface TableProps<Row> {
@@ -73,8 +81,8 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 				<thead role="rowgroup">
 					<tr role="row">
 						{columns.map((column) => (
-							<th key={column.name} role="columnheader" scope="col" class={classOf(column)}>
-								{column.title === '' ? <span class="visually-hidden">Actions</span> : column.title}
+							<th key={column.name} role="columnheader" scope="col" class={classOf(column)} aria-sort={column.order?.direction}>
+								<Head column={column} />
 							</th>
 						))}
 					</tr>
@@ -99,6 +107,19 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 				</tbody>
 			</table>
 		</div>
+	);
+}
+
+const arrows = { ascending: '↑', descending: '↓' } as const;
+
+function Head<Row>({ column: { title, order } }: { column: Column<Row> }) {
+	if (title === '') return <span class="visually-hidden">Actions</span>;
+	if (order === undefined) return <>{title}</>;
+	return (
+		<button type="button" class="order" onClick={order.turn}>
+			{title}
+			<span aria-hidden="true">{order.direction === undefined ? '↕' : arrows[order.direction]}</span>
+		</button>
 	);
 }
 

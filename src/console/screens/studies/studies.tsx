@@ -7,21 +7,23 @@ import { instantsOf, noPeriod, PeriodFilter } from '../../components/period.tsx'
 import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { SiteNeeded } from '../../components/site-needed.tsx';
-import { type Column, ListTable } from '../../components/table.tsx';
+import { type Column, ListTable, type Order } from '../../components/table.tsx';
 import { useFilters } from '../../filters.ts';
 import { may } from '../../session.ts';
 import { studyColumns } from '../patients/sections.tsx';
 import { countStudies, type StudyRecord, searchStudies } from './calls.ts';
 import { Upload } from './upload.tsx';
 
-const columns: readonly Column<StudyRecord>[] = [
-	studyColumns.study,
-	{ name: 'patient', title: 'Patient', cell: ({ patient_name: name }) => name || <span class="muted">–</span> },
-	studyColumns.modalities,
-	studyColumns.started,
-	studyColumns.accession,
-	{ ...studyColumns.amount, spare: true },
-];
+function columns(order: Order | undefined): readonly Column<StudyRecord>[] {
+	return [
+		studyColumns.study,
+		{ name: 'patient', title: 'Patient', cell: ({ patient_name: name }) => name || <span class="muted">–</span> },
+		studyColumns.modalities,
+		{ ...studyColumns.started, ...(order && { order }) },
+		studyColumns.accession,
+		{ ...studyColumns.amount, spare: true },
+	];
+}
 
 export function Studies() {
 	return (
@@ -63,6 +65,14 @@ function Found({ site }: { site: string }) {
 	const found = useAnswer((signal) => searchStudies({ ...asked, ...instantsOf(period) }, signal), [asked, period]);
 	const isNarrowed = [text, patient, of, modality].some((value) => value !== '');
 	const rows = found.data ?? [];
+	// What is found by its number or UID comes in an order of its own.
+	const order: Order | undefined =
+		text === ''
+			? {
+					direction: sort === 'changed' ? undefined : sort === 'oldest' ? 'ascending' : 'descending',
+					turn: () => set('sort')(sort === undefined ? 'oldest' : ''),
+				}
+			: undefined;
 	return (
 		<>
 			<div class="filters">
@@ -74,7 +84,7 @@ function Found({ site }: { site: string }) {
 				</label>
 				<Choice label="Order" value={filters.sort} options={sorts} any="Newest first" onValue={set('sort')} />
 				<PeriodFilter period={period} onPeriod={(next) => setFilters({ ...filters, ...next })} onClear={clear} />
-				<SavedFilters />
+				{of === '' && <SavedFilters />}
 			</div>
 			{!isNarrowed && (
 				<Histogram
@@ -96,7 +106,7 @@ function Found({ site }: { site: string }) {
 				caption="Studies"
 				noun="study"
 				nouns="studies"
-				columns={columns}
+				columns={columns(order)}
 				identify={({ id }) => id}
 				href={({ id }) => `/studies/${site}/${id}`}
 				empty={
