@@ -84,9 +84,9 @@ async function send(method: Method, path: string, body: object | undefined, sign
 	throw refusalOf(answer, text, isSignIn);
 }
 
-/** Reads a file that the API gives. @throws ApiFailure */
-export async function readBytes(path: string, signal: AbortSignal): Promise<ArrayBuffer> {
-	const asked = fetch(fileAddress(path), { credentials: 'same-origin', cache: 'no-store', signal });
+/** Reads a file that the API gives, in the form that is named by its media type. @throws ApiFailure */
+export async function readBytes(path: string, signal: AbortSignal, accept = '*/*'): Promise<ArrayBuffer> {
+	const asked = fetch(fileAddress(path), { headers: { Accept: accept }, credentials: 'same-origin', cache: 'no-store', signal });
 	const answer = await reached(asked, signal);
 	if (answer.ok) return await reached(answer.arrayBuffer(), signal);
 	throw refusalOf(answer, await answer.text());

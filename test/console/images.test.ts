@@ -14,11 +14,18 @@ import { startStorescp, temporaryFolder } from '#test/support/dcmtk.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { without } from '#test/support/needs.ts';
 import {
+	baselineJpeg,
 	colourPicture,
+	compressedSlice,
 	ctSlice,
+	deflatedFrames,
 	film,
+	htj2kLossless,
 	jpeg2000Lossless,
 	jpeg2000Slice,
+	jpegBaseline,
+	jpegLossless,
+	jpegLsLossless,
 	rleLossless,
 	rleSlice,
 	secondaryCapture,
@@ -33,6 +40,13 @@ const hostile = '<img src=x onerror=alert(1)>';
 /** The HU of the middle of each slice: those of water, bone and air. */
 const stack = [0, 500, -400, 40, 1000] as const;
 
+/** Those that are not tried with the others below. */
+const compressions = [
+	['JPEG, lossless', jpegLossless],
+	['JPEG-LS', jpegLsLossless],
+	['HTJ2K', htj2kLossless],
+] as const;
+
 async function sampleImages(): Promise<SentInstance[]> {
 	const of = (series: number, number: number) => ({
 		...{ studyUid: study, seriesUid: `${study}.${series}`, sopInstanceUid: `${study}.${series}.${number}`, number },
@@ -45,6 +59,22 @@ async function sampleImages(): Promise<SentInstance[]> {
 		film(of(3, 1), 6),
 		rleSlice(of(4, 1), 40),
 		await jpeg2000Slice(of(5, 1), 40),
+	];
+}
+
+/** A study of its own: not every archive takes all of its compressions. */
+const compressed = '2.999.7.2';
+
+async function compressedImages(): Promise<SentInstance[]> {
+	const of = (series: number) => ({
+		...{ studyUid: compressed, seriesUid: `${compressed}.${series}`, sopInstanceUid: `${compressed}.${series}.1` },
+		...{ studyDate: '20260109', studyDescription: 'Compressed' },
+	});
+	return [
+		baselineJpeg(of(1), 90),
+		...(await Promise.all(compressions.map(([, syntax], index) => compressedSlice(of(2 + index), syntax, 40)))),
+		await compressedSlice(of(8), deflatedFrames, 40),
+		{ ...(await compressedSlice(of(9), jpegLossless, 40)), transferSyntaxUid: deflatedFrames },
 	];
 }
 
@@ -85,10 +115,11 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		const contexts = [
 			...[ctStorage, secondaryCapture, ultrasoundMultiFrame].map((sopClass) => [sopClass, explicitLittleEndian] as const),
 			[ctStorage, rleLossless] as const,
-			[ctStorage, jpeg2000Lossless] as const,
+			[secondaryCapture, jpegBaseline] as const,
+			...[jpegLossless, jpegLsLossless, jpeg2000Lossless, htj2kLossless, deflatedFrames].map((syntax) => [ctStorage, syntax] as const),
 		];
 		const scu = await StorageScu.open(service.port('dimse'), { called: 'NORTH', contexts });
-		for (const instance of sent) assert.equal((await scu.store(instance)).status, 0);
+		for (const instance of [...sent, ...(await compressedImages())]) assert.equal((await scu.store(instance)).status, 0);
 		await scu.release();
 		browser = await consoleBrowser(service);
 		page = await browser.open({ viewport: { width: 1280, height: 900 } });
@@ -99,7 +130,7 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		await service[Symbol.asyncDispose]();
 		assert.deepEqual(browser.faults, []);
 	});
-	const series = (number: number) => `/studies/north/${study}/series/${study}.${number}`;
+	const series = (number: number, of = study) => `/studies/north/${of}/series/${of}.${number}`;
 
 	test('are scrolled through, windowed, inverted and reset by keys, wheel and mouse', async () => {
 		await goTo(page, series(1), `CT · ${hostile}`);
@@ -156,6 +187,56 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		await goTo(page, series(5), 'CT · axial');
 		await shows(page, grey(40, 40, 400), 'JPEG 2000');
 		assert.ok(asked.some((path) => path.endsWith('.wasm')));
+	});
+
+	test('are shown in every compression that the browser decodes', async () => {
+		await goTo(page, series(1, compressed), 'OT · axial');
+		await shows(page, [90, 90, 90], 'JPEG of 8 bits');
+		for (const [index, [name]] of compressions.entries()) {
+			await goTo(page, series(2 + index, compressed), 'CT · axial');
+			await shows(page, grey(40, 40, 400), name);
+			assert.equal(await page.getByText('Drawn by the service').count(), 0, name);
+		}
+	});
+
+	test('that the browser cannot decode are drawn by the service, which the picture says', async () => {
+		const said = page.getByText('Drawn by the service with its own window, because this browser cannot decode the image.');
+		await goTo(page, series(8, compressed), 'CT · axial');
+		await said.waitFor();
+		await shows(page, grey(40, 40, 400), 'a compression without a decoder in the browser');
+		await page.keyboard.press('i');
+		await shows(
+			page,
+			grey(40, 40, 400).map((tone) => 255 - tone),
+			'inverted',
+		);
+		await page.keyboard.press('r');
+		assert.deepEqual(await seriousViolations(page), []);
+		await page.route('**/*.wasm', (route) => route.abort());
+		await goTo(page, series(5), 'CT · axial');
+		await said.waitFor();
+		await shows(page, grey(40, 40, 400), 'a decoder that could not be loaded');
+		await page.unroute('**/*.wasm');
+		await goTo(page, series(9, compressed), 'CT · axial');
+		await page.getByText(/^The console has no decoder for the way in which this image is compressed\. [A-Z]/).waitFor();
+	});
+
+	test('belong to studies whose list the service orders, by the head of its column', async () => {
+		await goTo(page, '/studies?site=north', 'Studies');
+		const order = () => page.locator('main [data-row-link]').allTextContents();
+		const when = page.getByRole('columnheader', { name: 'When' });
+		assert.equal(await when.getAttribute('aria-sort'), 'descending');
+		assert.deepEqual(await order(), ['Compressed', hostile]);
+		await when.getByRole('button').click();
+		await page.locator('th[aria-sort="ascending"]').waitFor();
+		await eventually(async () => (await order()).join() === [hostile, 'Compressed'].join(), 'oldest first');
+		assert.equal(new URL(page.url()).searchParams.get('sort'), 'oldest');
+		await page.getByLabel('Order').selectOption('changed');
+		await page.locator('th[aria-sort]').waitFor({ state: 'detached' });
+		await page.getByRole('button', { name: 'Save filters…' }).waitFor();
+		await page.goto('/studies?site=north&of=nobody');
+		await page.getByText('These are the studies of').waitFor();
+		assert.equal(await page.getByRole('button', { name: 'Save filters…' }).count(), 0, 'a patient is no filter to keep');
 	});
 
 	test('are read no further once their page is left, and start no decoder then', async () => {

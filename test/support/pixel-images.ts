@@ -1,12 +1,21 @@
+import { deflateRawSync } from 'node:zlib';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import { jpegOf } from '#rendering/jpeg.ts';
 import { ctStorage, element, encapsulated } from './data-set.ts';
 import { encodedImage } from './encoded-image.ts';
+import { losslessJpeg } from './lossless-jpeg.ts';
 import type { SentInstance } from './storage-scu.ts';
 
 /** Images of invented people whose pixels mean something: what a viewer shows of them can be told. */
 
 export const rleLossless = '1.2.840.10008.1.2.5';
+export const jpegBaseline = '1.2.840.10008.1.2.4.50';
+export const jpegLossless = '1.2.840.10008.1.2.4.70';
+export const jpegLsLossless = '1.2.840.10008.1.2.4.80';
 export const jpeg2000Lossless = '1.2.840.10008.1.2.4.90';
+export const htj2kLossless = '1.2.840.10008.1.2.4.201';
+/** The console has no decoder for it, the service has. */
+export const deflatedFrames = '1.2.840.10008.1.2.8.1';
 export const secondaryCapture = '1.2.840.10008.5.1.4.1.1.7';
 export const ultrasoundMultiFrame = '1.2.840.10008.5.1.4.1.1.3.1';
 
@@ -15,6 +24,7 @@ export interface GivenPixels {
 	seriesUid: string;
 	sopInstanceUid: string;
 	number?: number;
+	studyDate?: string;
 	studyDescription?: string;
 	seriesDescription?: string;
 }
@@ -29,7 +39,7 @@ function imageOf(
 		element(0x0008_0005, 'CS', 'ISO_IR 100'),
 		element(0x0008_0016, 'UI', sopClassUid),
 		element(0x0008_0018, 'UI', given.sopInstanceUid),
-		element(0x0008_0020, 'DA', '20260105'),
+		element(0x0008_0020, 'DA', given.studyDate ?? '20260105'),
 		element(0x0008_0060, 'CS', modality),
 		element(0x0008_1030, 'LO', given.studyDescription ?? 'Head'),
 		element(0x0008_103e, 'LO', given.seriesDescription ?? 'axial'),
@@ -48,6 +58,7 @@ function imageOf(
 
 /** Rows and columns of a slice. */
 const side = 64;
+const sliceInfo = { width: side, height: side, bitsPerSample: 16, componentCount: 1, isSigned: true };
 
 /** Values of a slice in HU: air outside, in the middle a square of the given value. */
 function slice(middle: number): Buffer {
@@ -116,14 +127,44 @@ export function rleSlice(given: GivenPixels, middle: number): SentInstance {
 
 /** The same slice as lossless JPEG 2000. */
 export async function jpeg2000Slice(given: GivenPixels, middle: number): Promise<SentInstance> {
-	const info = { width: side, height: side, bitsPerSample: 16, componentCount: 1, isSigned: true };
-	const stream = await encodedImage('codec-openjpeg', 'J2KEncoder', info, slice(middle));
-	const even = Buffer.concat([stream, Buffer.alloc(stream.length % 2)]);
-	return ctOf(given, jpeg2000Lossless, encapsulated([], [even]));
+	return compressedSlice(given, jpeg2000Lossless, middle);
+}
+
+/** Encoders without loss, by transfer syntax. */
+const encoders: Readonly<Record<string, (pixels: Buffer) => Uint8Array | Promise<Uint8Array>>> = {
+	[jpegLossless]: (pixels) => losslessJpeg(side, side, new Uint16Array(Uint8Array.from(pixels).buffer)),
+	[jpegLsLossless]: (pixels) => encodedImage('codec-charls', 'JpegLSEncoder', { ...sliceInfo, isSigned: false }, pixels),
+	[jpeg2000Lossless]: (pixels) => encodedImage('codec-openjpeg', 'J2KEncoder', sliceInfo, pixels),
+	[htj2kLossless]: (pixels) => encodedImage('codec-openjph', 'HTJ2KEncoder', { ...sliceInfo, isUsingColorTransform: false }, pixels),
+	[deflatedFrames]: (pixels) => deflateRawSync(pixels),
+};
+
+/** The slice, compressed as the transfer syntax says. */
+export async function compressedSlice(given: GivenPixels, transferSyntaxUid: string, middle: number): Promise<SentInstance> {
+	const encode = encoders[transferSyntaxUid];
+	if (encode === undefined) throw new Error(`there is no encoder of ${transferSyntaxUid}`);
+	return ctOf(given, transferSyntaxUid, encapsulated([], [even(await encode(slice(middle)))]));
+}
+
+function even(stream: Uint8Array): Buffer {
+	return Buffer.concat([stream, Buffer.alloc(stream.length % 2)]);
+}
+
+/** A picture of one grey as JPEG of 8 bits. */
+export function baselineJpeg(given: GivenPixels, grey: number): SentInstance {
+	const [rows, columns] = [32, 48];
+	const stream = jpegOf({ width: columns, height: rows, samples: 1, bytes: new Uint8Array(rows * columns).fill(grey) }, 100);
+	return imageOf(
+		given,
+		{ sopClassUid: secondaryCapture, modality: 'OT', transferSyntaxUid: jpegBaseline },
+		element(0x0028_0002, 'US', 1),
+		element(0x0028_0004, 'CS', 'MONOCHROME2'),
+		...eightBits(rows, columns, encapsulated([], [even(stream)])),
+	);
 }
 
 /** The elements behind the frames, of pixels with 8 bits a sample. */
-function eightBits(rows: number, columns: number, pixels: Buffer): Buffer[] {
+function eightBits(rows: number, columns: number, pixelData: Buffer): Buffer[] {
 	return [
 		element(0x0028_0010, 'US', rows),
 		element(0x0028_0011, 'US', columns),
@@ -131,7 +172,7 @@ function eightBits(rows: number, columns: number, pixels: Buffer): Buffer[] {
 		element(0x0028_0101, 'US', 8),
 		element(0x0028_0102, 'US', 7),
 		element(0x0028_0103, 'US', 0),
-		element(0x7fe0_0010, 'OB', pixels),
+		pixelData,
 	];
 }
 
@@ -144,7 +185,7 @@ export function colourPicture(given: GivenPixels, colour: readonly [number, numb
 		element(0x0028_0002, 'US', 3),
 		element(0x0028_0004, 'CS', 'RGB'),
 		element(0x0028_0006, 'US', 0),
-		...eightBits(rows, columns, Buffer.from(Array.from({ length: rows * columns }, () => colour).flat())),
+		...eightBits(rows, columns, element(0x7fe0_0010, 'OB', Buffer.from(Array.from({ length: rows * columns }, () => colour).flat()))),
 	);
 }
 
@@ -162,7 +203,11 @@ export function film(given: GivenPixels, frames: number): SentInstance {
 		...eightBits(
 			rows,
 			columns,
-			Buffer.concat(Array.from({ length: frames }, (_, frame) => Buffer.alloc(rows * columns, brightness(frame)))),
+			element(
+				0x7fe0_0010,
+				'OB',
+				Buffer.concat(Array.from({ length: frames }, (_, frame) => Buffer.alloc(rows * columns, brightness(frame)))),
+			),
 		),
 	);
 }

@@ -2,6 +2,7 @@ import { ApiFailure, readBytes } from '../api.ts';
 import { describeConflictImage, describeImage, type ImageDescription, instancePath } from './calls.ts';
 import { Decoder } from './decoder.ts';
 import { codecs, uncompressed } from './decoding.ts';
+import { pixelsOfPicture } from './picture.ts';
 import { colouredBy, NotShown, type Pixels, pixelsOf } from './pixels.ts';
 
 /** An image whose frames can be read. */
@@ -11,13 +12,25 @@ export interface ImageAddress {
 	describe(): Promise<ImageDescription>;
 	/** The path of a frame below that of the API, counted from 1. */
 	framePath(frame: number): string;
+	/** The path of the picture that the service draws of a frame; undefined where it draws none. */
+	picturePath?(frame: number): string;
 }
 
-export function instanceImage(site: string, instance: string): ImageAddress {
+/** Where an instance stands in the record. */
+export interface InstancePlace {
+	site: string;
+	study: string;
+	series: string;
+	instance: string;
+}
+
+export function instanceImage({ site, study, series, instance }: InstancePlace): ImageAddress {
+	const place = ['sites', site, 'studies', study, 'series', series, 'instances', instance].map(encodeURIComponent).join('/');
 	return {
 		key: instance,
 		describe: () => describeImage({ site, instance }),
 		framePath: (frame) => instancePath(site, instance, `frames/${frame}`),
+		picturePath: (frame) => `/${place}/frames/${frame}/rendered`,
 	};
 }
 
@@ -33,6 +46,8 @@ export interface Frame {
 	description: ImageDescription;
 	values: ImageDescription['values'][number];
 	pixels: Pixels;
+	/** True if the service drew the picture, with its own window, because the browser cannot decode the frame. */
+	isDrawnByService: boolean;
 }
 
 /** Decoded frames are forgotten from here on, those that were not seen for longest first. */
@@ -78,17 +93,40 @@ export class FrameStore {
 
 	async #read(image: ImageAddress, number: number): Promise<Frame> {
 		const description = await this.describe(image);
-		const { transfer_syntax_uid: syntax, values, palette } = description;
+		const values = description.values[number - 1] ?? description.values[0];
+		if (values === undefined) throw new ApiFailure(0, 'The service does not say how the image is to be shown.');
+		try {
+			return { description, values, pixels: await this.#decoded(image, number, description), isDrawnByService: false };
+		} catch (error) {
+			if (!(error instanceof NotShown) || image.picturePath === undefined || this.#closing.signal.aborted) throw error;
+			return await this.#drawnByService(image.picturePath(number), { description, values }, error);
+		}
+	}
+
+	/** @throws ApiFailure, NotShown */
+	async #decoded(image: ImageAddress, number: number, description: ImageDescription): Promise<Pixels> {
+		const { transfer_syntax_uid: syntax, palette } = description;
 		const isPlain = uncompressed.has(syntax);
 		if (!isPlain && codecs[syntax] === undefined)
 			throw new NotShown('The console has no decoder for the way in which this image is compressed.');
 		const bytes = await readBytes(image.framePath(number), this.#closing.signal);
 		const decoded = isPlain ? { bytes, shape: description } : await this.#decoder.decode(bytes, syntax, description);
 		const plain = pixelsOf(decoded.shape, decoded.bytes);
-		const pixels = palette !== null && description.photometric === 'PALETTE COLOR' ? colouredBy(palette, plain.samples) : plain;
-		const own = values[number - 1] ?? values[0];
-		if (own === undefined) throw new ApiFailure(0, 'The service does not say how the image is to be shown.');
-		return { description, values: own, pixels };
+		return palette !== null && description.photometric === 'PALETTE COLOR' ? colouredBy(palette, plain.samples) : plain;
+	}
+
+	/** @throws NotShown with both reasons if the service cannot draw the frame either */
+	async #drawnByService(path: string, of: Pick<Frame, 'description' | 'values'>, reason: NotShown): Promise<Frame> {
+		try {
+			const bytes = await readBytes(path, this.#closing.signal, 'image/png');
+			const { rows, columns, pixels } = await pixelsOfPicture(bytes);
+			// The service has applied tables and turned the greys already.
+			const description = { ...of.description, rows, columns, photometric: 'RGB', tables: false };
+			return { ...of, description, pixels, isDrawnByService: true };
+		} catch (error) {
+			if (!(error instanceof ApiFailure)) throw error;
+			throw new NotShown(`${reason.message} ${error.message}`);
+		}
 	}
 
 	#forget(): void {

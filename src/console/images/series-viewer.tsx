@@ -43,7 +43,11 @@ function Shown({ site, series, up, study, instances }: ShownProps) {
 	const store = useStore();
 	const { query } = usePlace();
 	const images = useMemo(
-		() => instances.map(({ sop_instance_uid: uid, frames }) => ({ image: instanceImage(site, uid), frames })),
+		() =>
+			instances.map(({ sop_instance_uid: instance, frames }) => ({
+				image: instanceImage({ site, study: study.study_uid, series, instance }),
+				frames,
+			})),
 		[instances],
 	);
 	const stack = useMemo(() => new Stack(images), [images]);

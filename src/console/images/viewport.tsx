@@ -242,9 +242,13 @@ function Applied({ view, stated, frame }: { view: View; stated: Window; frame: F
 	if (frame === undefined) return null;
 	return (
 		<div class="corner lower right">
-			<div data-window>
-				C {rounded(center)} W {rounded(width)} {frame.values.unit}
-			</div>
+			{frame.isDrawnByService ? (
+				<div>Drawn by the service with its own window, because this browser cannot decode the image.</div>
+			) : (
+				<div data-window>
+					C {rounded(center)} W {rounded(width)} {frame.values.unit}
+				</div>
+			)}
 			<div>{Math.round(view.zoom * 100)} %</div>
 			{frame.description.tables && <div>The image has tables of values, which are not applied.</div>}
 		</div>
