@@ -4,6 +4,10 @@ import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/me
 export const storeSteps = ['write', 'finish', 'publish', 'abandon', 'size', 'read', 'remove', 'move', 'list', 'close'] as const;
 export type StoreStep = (typeof storeSteps)[number];
 
+/** What is asked of the object store, in the words of its protocols. */
+const storeOperations = ['put', 'get', 'head', 'delete', 'move', 'list'] as const;
+export type StoreOperation = (typeof storeOperations)[number];
+
 const site = { boundedBy: 'the slugs of the configured sites' } as const;
 const feed = { boundedBy: 'FEED_METRICS_MAX' } as const;
 
@@ -141,6 +145,13 @@ export const storageMetricDefinitions = {
 		help: 'Steps of the object store that took longer than OBJECT_STORE_MS_MAX.',
 		labels: { step: storeSteps },
 	},
+	operationSeconds: {
+		name: 'tributary_object_store_operation_seconds',
+		kind: 'histogram',
+		help: 'Duration of what the main thread asks of the object store: a `put` until the object is durable, a `get` until its first bytes, a `list` until its first entry. What is given up after OBJECT_STORE_MS_MAX failed.',
+		labels: { operation: storeOperations, outcome: ['done', 'missing', 'failed'] },
+		buckets: [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 30],
+	},
 	segments: {
 		name: 'tributary_object_segments',
 		kind: 'gauge',
@@ -158,6 +169,25 @@ export const storageMetricDefinitions = {
 		kind: 'counter',
 		help: 'Compacted segments. A segment with damaged records is kept.',
 		labels: { outcome: ['emptied', 'damaged'] },
+	},
+	compactionLastRun: {
+		name: 'tributary_object_compaction_last_run_timestamp_seconds',
+		kind: 'gauge',
+		help: 'When this node last came to the end of a round of looking after the segments, in seconds since 1970; 0 while another node does it, and with S3.',
+		across: 'max',
+		labels: {},
+	},
+	compactionRewritten: {
+		name: 'tributary_object_compaction_rewritten_bytes_total',
+		kind: 'counter',
+		help: 'Bytes of objects that compaction copied into other segments.',
+		labels: {},
+	},
+	compactionFreed: {
+		name: 'tributary_object_compaction_freed_bytes_total',
+		kind: 'counter',
+		help: 'Bytes of the segments that were removed after their compaction.',
+		labels: {},
 	},
 	filesMoved: {
 		name: 'tributary_object_files_moved_total',

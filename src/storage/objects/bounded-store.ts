@@ -1,4 +1,4 @@
-import type { StoreStep } from '../metrics.ts';
+import type { StoreOperation, StoreStep } from '../metrics.ts';
 import type {
 	ByteRange,
 	FinishedObject,
@@ -8,6 +8,7 @@ import type {
 	ObjectWriter,
 	PlacedObject,
 } from './object-store.ts';
+import type { Operations } from './operations.ts';
 import type { StoreHealth } from './store-health.ts';
 import { noAnswer, type TimeLimit } from './time-limit.ts';
 
@@ -15,6 +16,7 @@ export interface BoundedStoreOptions {
 	store: ObjectStore;
 	limit: TimeLimit;
 	health: StoreHealth;
+	operations: Operations;
 	/** False where publishing transfers the whole object, and watches over its progress itself. */
 	isPublishingBounded: boolean;
 }
@@ -39,38 +41,52 @@ export class BoundedStore implements ObjectStore {
 		return this.#isRefusing ? refusing : new BoundedWriter(this.#options.store.begin(head), this.#options);
 	}
 
-	/** Carries out a step, or refuses it. */
-	#step<T>(step: StoreStep, work: () => Promise<T>): Promise<T> {
-		return this.#isRefusing ? Promise.reject(noAnswer()) : this.#options.limit.of(step, work());
+	/** Carries out a step, or refuses it. What is refused is not asked of the store, and so not timed. */
+	#step<T>(step: StoreStep, operation: StoreOperation, work: () => Promise<T>, isMissing?: (value: T) => boolean): Promise<T> {
+		if (this.#isRefusing) return Promise.reject(noAnswer());
+		return this.#options.operations.timed(operation, this.#options.limit.of(step, work()), isMissing);
 	}
 
 	size(key: string): Promise<number | undefined> {
-		return this.#step('size', () => this.#options.store.size(key));
+		return this.#step(
+			'size',
+			'head',
+			() => this.#options.store.size(key),
+			(bytes) => bytes === undefined,
+		);
 	}
 
 	read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
-		return this.#pieces('read', () => this.#options.store.read(key, range));
+		return this.#pieces('read', 'get', () => this.#options.store.read(key, range));
 	}
 
 	remove(key: string): Promise<boolean> {
-		return this.#step('remove', () => this.#options.store.remove(key));
+		return this.#step(
+			'remove',
+			'delete',
+			() => this.#options.store.remove(key),
+			(wasThere) => !wasThere,
+		);
 	}
 
 	move(from: string, to: string): Promise<void> {
-		return this.#step('move', () => this.#options.store.move(from, to));
+		return this.#step('move', 'move', () => this.#options.store.move(from, to));
 	}
 
 	list(): AsyncIterable<ListedObject> {
-		return this.#pieces('list', () => this.#options.store.list());
+		return this.#pieces('list', 'list', () => this.#options.store.list());
 	}
 
-	async *#pieces<T>(step: StoreStep, begin: () => AsyncIterable<T>): AsyncIterable<T> {
+	async *#pieces<T>(step: StoreStep, operation: StoreOperation, begin: () => AsyncIterable<T>): AsyncIterable<T> {
 		if (this.#isRefusing) throw noAnswer();
+		const { limit, operations } = this.#options;
 		const pieces = begin()[Symbol.asyncIterator]();
 		let isOver = false;
 		try {
-			for (;;) {
-				const { done, value } = await this.#options.limit.of(step, pieces.next());
+			for (let isFirst = true; ; isFirst = false) {
+				const next = limit.of(step, pieces.next());
+				// When the others come is up to the reader.
+				const { done, value } = await (isFirst ? operations.timed(operation, next) : next);
 				if (done) {
 					isOver = true;
 					return;
@@ -142,16 +158,17 @@ class BoundedWriter implements ObjectWriter {
 
 	async publish(key: string, about: ObjectDescription): Promise<string> {
 		if (this.#isHanging) throw noAnswer();
+		const { operations, limit, store, isPublishingBounded } = this.#options;
 		const published = this.#writer.publish(key, about);
-		if (!this.#options.isPublishingBounded) return published;
-		return this.#options.limit.of('publish', published, (placed) => this.#options.store.remove(placed));
+		return operations.timed('put', isPublishingBounded ? limit.of('publish', published, (placed) => store.remove(placed)) : published);
 	}
 
 	place(key: string, about: ObjectDescription): PlacedObject | undefined {
 		const placed = this.#isHanging ? undefined : this.#writer.place?.(key, about);
 		if (placed === undefined) return undefined;
-		const durable = this.#options.limit.of('publish', placed.durable, () => this.#options.store.remove(placed.key));
-		return { key: placed.key, durable };
+		const { operations, limit, store } = this.#options;
+		const durable = limit.of('publish', placed.durable, () => store.remove(placed.key));
+		return { key: placed.key, durable: operations.timed('put', durable) };
 	}
 
 	async abandon(): Promise<void> {

@@ -6,6 +6,7 @@ import { type StorageLimits, storageLimitDefinitions } from '../limits.ts';
 import type { StorageMetrics } from '../metrics.ts';
 import { BoundedStore } from './bounded-store.ts';
 import { FileStore, type SegmentSettings } from './file-store.ts';
+import { Operations } from './operations.ts';
 import type { S3Access } from './s3-client.ts';
 import { S3Store } from './s3-store.ts';
 import { StoreHealth } from './store-health.ts';
@@ -65,7 +66,11 @@ export function bucketAccess(config: Omit<ObjectStoreConfig, 'DATA_DIR'>, log?: 
 /** Returns the same store for those who must not wait for it, and what is known of its health. */
 export function boundedStore(
 	store: FileStore | S3Store,
-	{ limits, metrics, log }: { limits: StorageLimits; metrics: Pick<StorageMetrics, 'objectStoreUp' | 'objectStoreTimeouts'>; log: Log },
+	{
+		limits,
+		metrics,
+		log,
+	}: { limits: StorageLimits; metrics: Pick<StorageMetrics, 'objectStoreUp' | 'objectStoreTimeouts' | 'operationSeconds'>; log: Log },
 ): { objects: BoundedStore; health: StoreHealth } {
 	const limit = new TimeLimit(limits.objectStoreMsMax, (step) => {
 		metrics.objectStoreTimeouts.inc({ step });
@@ -74,7 +79,7 @@ export function boundedStore(
 	const health = new StoreHealth({ probe: (signal) => store.probe(signal), probeMsMax: limits.objectProbeMsMax, metrics, log });
 	// An upload may take long; the client of the bucket sees to it that it gets on.
 	const isPublishingBounded = store instanceof FileStore;
-	return { objects: new BoundedStore({ store, limit, health, isPublishingBounded }), health };
+	return { objects: new BoundedStore({ store, limit, health, operations: new Operations(metrics), isPublishingBounded }), health };
 }
 
 /** Returns how a thread of a process start appends to segments. */

@@ -69,6 +69,7 @@ export class Upkeep {
 		this.#count(segments);
 		for (const id of this.#worthIt(segments)) await this.#compact(id);
 		await this.#options.furthermore?.(this.#pace);
+		this.#options.metrics.compactionLastRun.set(Date.now() / 1000);
 	}
 
 	/** Ends a round that is under way. */
@@ -126,6 +127,7 @@ export class Upkeep {
 	async #compact(id: string): Promise<void> {
 		const { store, database, metrics, log } = this.#options;
 		const { bytes, damaged } = await compactSegment(id, { store, database, pace: this.#pace });
+		metrics.compactionRewritten.inc(bytes);
 		metrics.segmentCompactions.inc({ outcome: damaged === 0 ? 'emptied' : 'damaged' });
 		if (damaged > 0) {
 			this.#damaged.add(id);
@@ -135,13 +137,16 @@ export class Upkeep {
 
 	/** Removes segments that were emptied so long ago that nobody has their keys any more. Whoever still reads one reads on. */
 	async #removeEmptied(): Promise<void> {
-		const { store, graceMs = keyHeldMs } = this.#options;
+		const { store, metrics, graceMs = keyHeldMs } = this.#options;
 		// A backup may still have to copy them.
 		if (await store.pins.any()) return;
 		for (const { id, emptiedMs } of await store.segments.emptied()) {
 			if (emptiedMs > Date.now() - graceMs) continue;
 			store.segments.forget(id);
-			await rm(store.segments.pathOf(id), { force: true });
+			const path = store.segments.pathOf(id);
+			const found = await stat(path).catch((error: unknown) => unlessMissing(error, undefined));
+			await rm(path, { force: true });
+			metrics.compactionFreed.inc(found?.size ?? 0);
 			await store.removals.drop(id);
 			await store.segments.unmark(id);
 		}

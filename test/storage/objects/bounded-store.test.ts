@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Failure } from '#core/failure.ts';
 import { silentLog } from '#core/log.ts';
 import type { StoreStep } from '#storage/metrics.ts';
 import { BoundedStore } from '#storage/objects/bounded-store.ts';
 import type { ListedObject, ObjectStore, ObjectWriter } from '#storage/objects/object-store.ts';
+import { Operations } from '#storage/objects/operations.ts';
 import { StoreHealth } from '#storage/objects/store-health.ts';
 import { TimeLimit } from '#storage/objects/time-limit.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -61,7 +63,14 @@ function bounded() {
 	const metrics = createMetrics({ processMetrics: false });
 	const health = new StoreHealth({ probe: store.probe, probeMsMax: 1000, metrics, log: silentLog, timers: new ManualTimers() });
 	const limit = new TimeLimit(20, (step) => timedOut.push(step));
-	return { store, limit, timedOut, objects: new BoundedStore({ store, limit, health, isPublishingBounded: true }) };
+	const operations = new Operations(metrics);
+	const seen = async () => {
+		const found = await metrics.registry.getSingleMetric('tributary_object_store_operation_seconds')?.get();
+		const values = (found?.values ?? []) as { value: number; metricName?: string; labels: Record<string, string> }[];
+		const counts = values.filter(({ metricName, value }) => metricName?.endsWith('_count') && value > 0);
+		return counts.map(({ labels, value }) => `${labels['operation']} ${labels['outcome']} ${value}`).sort();
+	};
+	return { store, limit, timedOut, seen, objects: new BoundedStore({ store, limit, health, operations, isPublishingBounded: true }) };
 }
 
 async function collected<T>(pieces: AsyncIterable<T>): Promise<T[]> {
@@ -80,6 +89,35 @@ const steps: Record<Exclude<StoreStep, 'close' | 'abandon' | 'write'>, (objects:
 	move: (objects) => objects.move('from', 'to'),
 	list: (objects) => collected(objects.list()),
 };
+
+describe('the durations of operations', () => {
+	test('are counted by what was asked and how it ended', async () => {
+		const { objects, store, seen } = bounded();
+		for (const work of Object.values(steps)) await work(objects);
+		const done = ['delete done 1', 'get done 1', 'head done 1', 'list done 1', 'move done 1', 'put done 1'];
+		assert.deepEqual(await seen(), done);
+		store.size = () => Promise.resolve(undefined as unknown as number);
+		store.remove = () => Promise.resolve(false);
+		store.move = () => Promise.reject(new Failure('not-found', 'the object is not in the store'));
+		store.read = async function* () {
+			yield await Promise.reject(new Failure('unavailable', 'the object store does not answer'));
+		};
+		await objects.size('key');
+		await objects.remove('key');
+		await assert.rejects(objects.move('from', 'to'));
+		await assert.rejects(collected(objects.read('key')));
+		assert.deepEqual(await seen(), [...done, 'delete missing 1', 'get failed 1', 'head missing 1', 'move missing 1'].sort());
+	});
+
+	test('have what was given up as failed, and nothing that was refused without being asked', async () => {
+		const { objects, store, seen } = bounded();
+		store.hangsIn = 'publish';
+		await assert.rejects(objects.begin(Buffer.alloc(0)).publish('key', about), refused);
+		await assert.rejects(objects.size('key'), refused);
+		assert.deepEqual(await seen(), ['put failed 1']);
+		store.letGo();
+	});
+});
 
 describe('a store that hangs', () => {
 	holdProcess();

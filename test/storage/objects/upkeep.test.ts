@@ -147,7 +147,15 @@ describe('upkeep of segments', () => {
 			const kept = objects.filter((_, index) => index !== 0 && index !== 2);
 			const reading = store.read(objects[5]?.key ?? '')[Symbol.asyncIterator]();
 			const pieces = [(await reading.next()).value as Uint8Array];
-			await upkeepOf(root).round();
+			const metrics = createMetrics({ processMetrics: false });
+			const value = async (name: string) => {
+				const { values = [] } = (await metrics.registry.getSingleMetric(`tributary_object_compaction_${name}`)?.get()) ?? {};
+				return values[0]?.value ?? 0;
+			};
+			await upkeepOf(root, { metrics }).round();
+			assert.ok((await value('last_run_timestamp_seconds')) > 1.7e9);
+			const copiedBytes = kept.reduce((sum, { content }) => sum + content.length, 0);
+			assert.deepEqual([await value('rewritten_bytes_total'), await value('freed_bytes_total')], [copiedBytes, 0]);
 			const rows = await ofRows();
 			for (const { uid, key, content } of kept) {
 				const moved = rows.get(uid) ?? '';
@@ -163,7 +171,8 @@ describe('upkeep of segments', () => {
 			await upkeepOf(root, { graceMs: -1 }).round();
 			assert.equal(names(root, '.segment').length, 2, 'a backup may still have to copy it');
 			await pin.release();
-			await upkeepOf(root, { graceMs: -1 }).round();
+			await upkeepOf(root, { graceMs: -1, metrics }).round();
+			assert.ok((await value('freed_bytes_total')) > copiedBytes);
 			assert.equal(names(root, '.segment').length, 1, 'the compacted segment is gone');
 			assert.deepEqual([names(root, '.removed'), names(root, '.emptied')], [[], []]);
 			for (let next = await reading.next(); !next.done; next = await reading.next()) pieces.push(next.value);
