@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { addUser, resetPassword } from '#administration/users.ts';
 import { ctStorage, element } from '#test/support/data-set.ts';
+import { run, temporaryFolder } from '#test/support/dcmtk.ts';
+import { without } from '#test/support/needs.ts';
 import { readPng } from '#test/support/png.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { signedIn } from '#test/surfaces/admin/client.ts';
@@ -154,6 +158,30 @@ describe('rendered resources (PS3.18 §10.4.1.1.3)', () => {
 		assert.equal((await refused(`${at('7.1.1.1')}/rendered?window=1`))[0], 400);
 		assert.equal((await refused(`${at('7.1.1.1')}/rendered?annotation=patient`))[0], 400);
 		assert.equal((await refused(`${at('9.9')}/rendered`))[0], 404);
+	});
+
+	test('JPEG of 12 bits is refused with its reason, and is served as it was received', { skip: without('dcmtk') }, async () => {
+		using folder = temporaryFolder();
+		const [plain, compressed] = [join(folder.path, 'plain.dcm'), join(folder.path, 'compressed.dcm')];
+		const elements = image('7.1.1.6', pixelElements({ rows: 8, columns: 8, bits: 16, data: words }));
+		writeFileSync(plain, file({ sopInstanceUid: '7.1.1.6' }, undefined, elements));
+		const made = await run('dcmcjpeg', '+ee', '+bt', '+un', plain, compressed);
+		assert.equal(made.code, 0, made.output);
+		const bytes = readFileSync(compressed);
+		assert.ok(bytes.includes('1.2.840.10008.1.2.4.51'));
+		assert.equal((await client.store([bytes])).status, 200);
+		for (const picture of ['rendered', 'thumbnail', 'frames/1/rendered']) {
+			const answer = await client.get(`${at('7.1.1.6')}/${picture}`, png);
+			assert.deepEqual(
+				[answer.status, JSON.parse(answer.bytes.toString()).error],
+				[406, 'JPEG with loss and 12 bits a sample is not decoded'],
+				picture,
+			);
+		}
+		const frame = await client.get(`${at('7.1.1.6')}/frames/1`, { Accept: 'multipart/related; type="image/jpeg"; transfer-syntax=*' });
+		assert.equal(frame.status, 200, frame.bytes.toString());
+		const [part] = partsOf(frame);
+		assert.deepEqual([part?.bytes.toString('hex', 0, 2), bytes.includes(part?.bytes.subarray(0, 64) ?? '')], ['ffd8', true]);
 	});
 
 	test('another site sees no picture', async () => {
