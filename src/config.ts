@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { z } from 'zod';
 import { isOwnHost, parseRange } from '#core/address.ts';
 import { faultOfDatabaseUrl, type SessionAttributes, sessionAttributes } from '#core/database-url.ts';
+import { parseKeyValues } from '#core/key-values.ts';
 import { readLimits } from '#core/limit-definition.ts';
 import { processesMax } from '#core/place.ts';
 import { isProviderUrl } from '#core/provider-url.ts';
@@ -30,6 +31,16 @@ const list = z
 			.map((entry) => entry.trim())
 			.filter((entry) => entry !== ''),
 	);
+
+const keyValues = z
+	.string()
+	.transform((text, context) => {
+		const values = parseKeyValues(text);
+		if (values === undefined) context.addIssue({ code: 'custom', message: 'is key=value,… with percent-encoded values' });
+		return values ?? {};
+	})
+	.optional();
+const collectorUrl = z.url({ protocol: /^https?$/ }).optional();
 
 /** A URL of PostgreSQL with one server or several, whose `target_session_attrs` may be one of these. */
 const databaseUrl = (attributes: readonly SessionAttributes[]) =>
@@ -211,6 +222,20 @@ export const environmentSchema = z.object({
 		.regex(/^[\w.-]{1,64}$/, 'is 1 to 64 letters, digits, dots, hyphens or underscores')
 		.optional()
 		.meta({ description: 'the name of this node in alerts and notifications, another one on each node; unset → the host name' }),
+	OTEL_EXPORTER_OTLP_ENDPOINT: collectorUrl.meta({
+		description: 'an OpenTelemetry collector (OTLP over HTTP), to which traces are posted at /v1/traces; unset → nothing is traced',
+	}),
+	OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: collectorUrl.meta({ description: 'the whole URL for traces; it goes before the general one' }),
+	OTEL_EXPORTER_OTLP_PROTOCOL: z.literal('http/protobuf').default('http/protobuf').meta({ description: 'the only protocol for traces' }),
+	OTEL_EXPORTER_OTLP_HEADERS: keyValues.meta({ secret: true, description: 'headers for the collector, as key=value,…' }),
+	OTEL_TRACES_EXPORTER: z.enum(['otlp', 'none']).default('otlp').meta({ description: 'none: nothing is traced, whatever the endpoint' }),
+	OTEL_SERVICE_NAME: z.string().min(1).optional().meta({ description: 'service.name of traces; unset → tributary' }),
+	OTEL_RESOURCE_ATTRIBUTES: keyValues.meta({ description: 'attributes of every trace, as key=value,…' }),
+	OTEL_TRACES_SAMPLER: z
+		.enum(['parentbased_always_on', 'parentbased_always_off', 'parentbased_traceidratio', 'always_on', 'always_off', 'traceidratio'])
+		.default('parentbased_always_on')
+		.meta({ description: 'which requests and messages are traced; parentbased: a traceparent decides for its request' }),
+	OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1).meta({ description: 'the part that traceidratio takes' }),
 	LOG_LEVEL: z
 		.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'])
 		.default('info')

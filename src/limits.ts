@@ -21,6 +21,7 @@ import { dimseLimitDefinitions } from '#surfaces/dimse/limits.ts';
 import { httpLimitDefinitions } from '#surfaces/http/limits.ts';
 import { mllpLimitDefinitions } from '#surfaces/mllp/limits.ts';
 import { drainLimitDefinitions } from '#surfaces/tcp/limits.ts';
+import { tracingLimitDefinitions } from '#tracing/limits.ts';
 
 /** Every limit that can be set, from the rooms that declare them. docs/configuration.md lists them in this order. */
 export const limitDefinitions = {
@@ -46,6 +47,7 @@ export const limitDefinitions = {
 	...alertLimitDefinitions,
 	...adminLimitDefinitions,
 	...drainLimitDefinitions,
+	...tracingLimitDefinitions,
 } as const satisfies LimitDefinitions;
 
 export type Limits = LimitsOf<typeof limitDefinitions>;

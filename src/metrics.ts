@@ -20,6 +20,7 @@ import { mllpMetricDefinitions } from '#surfaces/mllp/metrics.ts';
 import { mppsMetricDefinitions } from '#surfaces/mpps/metrics.ts';
 import { processMetricDefinitions } from '#surfaces/operations/metrics.ts';
 import { syslogMetricDefinitions } from '#surfaces/syslog/metrics.ts';
+import { tracingMetricDefinitions } from '#tracing/metrics.ts';
 
 /**
  * Every metric of the product, from the rooms that declare them. No histogram carries a site label: sites × buckets × routes would
@@ -44,6 +45,7 @@ export const metricDefinitions = {
 	...accessMetricDefinitions,
 	...syslogMetricDefinitions,
 	...alertMetricDefinitions,
+	...tracingMetricDefinitions,
 } as const satisfies MetricDefinitions;
 
 export type MetricName = keyof typeof metricDefinitions;

@@ -50,6 +50,7 @@ import { mppsSurface, procedureStepsOf } from '#surfaces/mpps/surface.ts';
 import type { ServiceNode, Surface } from '#surfaces/node.ts';
 import { operationsSurface } from '#surfaces/operations/surface.ts';
 import { syslogSurface } from '#surfaces/syslog/surface.ts';
+import { openTracing } from '#tracing/open.ts';
 import { WatchedCertificates } from './certificates.ts';
 import type { Config } from './config.ts';
 import { remoteEcho, remoteSend } from './echo.ts';
@@ -166,6 +167,7 @@ async function openNode(
 	const { limits, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ALLOW_ANY_SOURCE: allowAnySource } = config;
 	const { onClose, place, metrics } = life;
 	const clock = systemClock;
+	const tracing = await openTracing(config, { metrics, log, place, version, onClose });
 	const database = new Database({ url: databaseUrl, readUrl: config.DATABASE_READ_URL, limits, metrics, log });
 	onClose(() => database.close());
 	const reads = await keepReads([database.reads, database.currentReads]);
@@ -199,6 +201,7 @@ async function openNode(
 		waitingMaxOf: (siteId) => partOf(directory.limitsOf(siteId)?.waitingMax, place),
 		metrics,
 		log,
+		tracing,
 		nowMs: () => clock.nowMs(),
 		onAnswered: (delivery, reply) => feeds.answered(delivery, reply, clock.nowMs()),
 	});
@@ -223,6 +226,7 @@ async function openNode(
 		clock,
 		...access,
 		gateway,
+		tracing,
 		feeds,
 		database,
 		audit,

@@ -39,6 +39,8 @@ export function configuration(config: Config | undefined): VariableRecord[] {
 
 function shown(value: unknown): string {
 	if (value === undefined) return 'unset';
+	if (typeof value === 'object' && !Array.isArray(value))
+		return new URLSearchParams(value as Record<string, string>).toString().replaceAll('&', ',');
 	return Array.isArray(value) ? value.join(',') || 'empty' : String(value);
 }
 

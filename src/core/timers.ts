@@ -14,6 +14,12 @@ export interface Stoppable {
 	stop(): void;
 }
 
+/** Returns milliseconds of the clock that all threads of a process share; performance.now() counts from the start of each. */
+export function steadyMs(): number {
+	const [seconds, nanoseconds] = process.hrtime();
+	return seconds * 1e3 + nanoseconds / 1e6;
+}
+
 export const systemTimers: Timers = {
 	elapsedMs: () => performance.now(),
 	soon: (run) => {

@@ -2,6 +2,7 @@ import type { DataSetFault } from '#dicom/fault.ts';
 import type { InstanceDelivery } from '#record/delivery.ts';
 import type { InstanceAttributes } from '#record/instance.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
+import type { TraceIds } from '#record/trace-ids.ts';
 import { isUid } from '#record/uid.ts';
 
 /**
@@ -23,6 +24,8 @@ export interface AnnouncedInstance {
 	transferSyntaxUid: string;
 	/** The study to which the instance must belong. */
 	studyUid?: string;
+	/** Set when the request is traced. */
+	trace?: TraceIds | undefined;
 }
 
 /**

@@ -5,6 +5,7 @@ import type { InstanceDelivery, Placing } from '#record/delivery.ts';
 import type { IndexAnswer, StoredInstance } from '#record/instance.ts';
 import { packInstance } from '#record/instance-bytes.ts';
 import type { Settings } from '#record/settings/settings.ts';
+import type { TraceIds } from '#record/trace-ids.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import { senderOf } from '#site/mailbox.ts';
 import type { ImagingMetrics } from './metrics.ts';
@@ -26,6 +27,8 @@ export interface IndexRequest {
 	object?: readonly Uint8Array[];
 	/** Set when the object is being written and not yet durable. */
 	placing?: Placing;
+	/** Set when the request is traced. */
+	trace?: TraceIds | undefined;
 }
 
 /**
@@ -39,7 +42,7 @@ export type IndexInstance = (request: IndexRequest) => Promise<IndexAnswer>;
  * @throws Failure `too-many-requests` when it was not accepted; after `unavailable` it is unknown whether it was committed
  */
 export function instanceIndex({ gateway, clock, metrics }: IndexContext): IndexInstance {
-	return async ({ siteId, surface, clientId, settings, instance, object, placing }) => {
+	return async ({ siteId, surface, clientId, settings, instance, object, placing, trace }) => {
 		const bytes = packInstance(instance, object);
 		if (!gateway.available() || !gateway.hasRoom(siteId, senderOf({ clientId, source: instance.source }), bytes.length)) {
 			throw new Failure('too-many-requests', 'too much of this site waits to be stored', { retryAfterSeconds: 1 });
@@ -56,6 +59,7 @@ export function instanceIndex({ gateway, clock, metrics }: IndexContext): IndexI
 			settings,
 			bytes,
 			...(placing && { placing }),
+			...(trace && { trace }),
 		});
 		if (answer.kind !== 'failed' && answer.kind !== 'unplaced' && answer.kind !== 'undecided' && answer.kind !== 'foreign')
 			metrics.indexedInstances.inc({ outcome: answer.kind });

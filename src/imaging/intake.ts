@@ -132,6 +132,12 @@ class Reception implements InstanceReception {
 		if (!this.#refusal && options.limits.carriedObjectBytesMax === 0) this.#writer = options.objects.begin(this.#head());
 	}
 
+	/** For the log. */
+	get #about(): object {
+		const { siteId, trace } = this.#announced;
+		return { site: siteId, ...trace };
+	}
+
 	#head(): Buffer {
 		const { affectedSopClassUid: sopClassUid, affectedSopInstanceUid: sopInstanceUid, transferSyntaxUid, callingAe } = this.#announced;
 		const sourceAe = isAeTitle(callingAe) ? { sourceAe: callingAe } : {};
@@ -204,7 +210,7 @@ class Reception implements InstanceReception {
 			return await (this.#writer ? this.#store(this.#writer, this.#attributes) : this.#carryAll(this.#attributes));
 		} catch (error) {
 			const isFull = error instanceof Failure && error.code === 'unavailable';
-			this.#options.log[isFull ? 'warn' : 'error']({ err: error, site: this.#announced.siteId }, 'an instance could not be stored');
+			this.#options.log[isFull ? 'warn' : 'error']({ err: error, ...this.#about }, 'an instance could not be stored');
 			return this.#failed(isFull ? { reason: 'not-now', text: error.diagnostics } : notStored);
 		}
 	}
@@ -257,9 +263,9 @@ class Reception implements InstanceReception {
 
 	/** `first` goes to the index with the instance when it is asked for the first time. */
 	async #index(instance: StoredInstance, first: Pick<IndexRequest, 'object' | 'placing'> = {}): Promise<IntakeResult> {
-		const { siteId, surface, clientId, settings } = this.#announced;
+		const { siteId, surface, clientId, settings, trace } = this.#announced;
 		const { index, objects } = this.#options;
-		const given = { siteId, surface, clientId, settings };
+		const given = { siteId, surface, clientId, settings, trace };
 		let answer: IndexAnswer;
 		let placed = instance;
 		try {
@@ -291,7 +297,7 @@ class Reception implements InstanceReception {
 	/** Keeps the object after an error that leaves open whether the row was committed. Without a row the sweep finds it. */
 	async #notIndexed(key: string, error: unknown): Promise<IntakeResult> {
 		if (error instanceof Failure && error.code !== 'unavailable') return this.#refused(key, error);
-		this.#options.log.warn({ err: error, site: this.#announced.siteId, object: key }, 'an instance may not be indexed');
+		this.#options.log.warn({ err: error, ...this.#about, object: key }, 'an instance may not be indexed');
 		return this.#failed(notStored);
 	}
 
@@ -328,7 +334,7 @@ class Reception implements InstanceReception {
 		try {
 			await move();
 		} catch (error) {
-			this.#options.log.warn({ err: error, site: this.#announced.siteId }, 'an object could not be moved or removed');
+			this.#options.log.warn({ err: error, ...this.#about }, 'an object could not be moved or removed');
 		}
 	}
 }

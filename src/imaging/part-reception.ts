@@ -3,6 +3,7 @@ import { DataSetError } from '#dicom/fault.ts';
 import { FileMetaReader } from '#dicom/part10.ts';
 import { SopIdentityReader } from '#dicom/sop-identity.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
+import type { TraceIds } from '#record/trace-ids.ts';
 import { isUid } from '#record/uid.ts';
 import type { InstanceEntry, InstanceReception } from './intake.ts';
 import { failedPart, failureReasons, type PartResult, partResult, reasonOfFault } from './store-reasons.ts';
@@ -15,6 +16,8 @@ export interface PartOptions {
 	source: string;
 	/** The study to which every part must belong. */
 	studyUid: string | undefined;
+	/** Set when the request is traced. */
+	trace?: TraceIds | undefined;
 	/** The largest size of a whole part. */
 	bytesMax: number;
 }
@@ -119,6 +122,7 @@ export class PartReception {
 			affectedSopInstanceUid: named.sopInstanceUid,
 			transferSyntaxUid: identity.transferSyntaxUid,
 			...(studyUid === undefined ? {} : { studyUid }),
+			trace: this.#options.trace,
 		});
 		let held: Promise<void> | undefined;
 		for (const bytes of identity.waiting) held = this.#reception.write(bytes) ?? held;

@@ -2,6 +2,7 @@ import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { steadyMs } from '#core/timers.ts';
 import { type BatchNotes, noNotes } from '#record/batch-notes.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
@@ -68,7 +69,10 @@ export class Batch {
 	readonly #held = new Set<string>();
 	/** False when what was expected did not hold: then the batch waits for what it reads. */
 	#mayGuess = true;
-	readonly #stages: BatchStages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
+	readonly #stages: BatchStages = {
+		...{ interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, commitMs: 0 },
+		...{ repeats: 0, bisections: 0, beganMs: steadyMs(), endedMs: 0 },
+	};
 
 	constructor(options: BatchOptions) {
 		this.#options = options;
@@ -89,6 +93,7 @@ export class Batch {
 			// Messages that were committed before the database went away are answered.
 			if (!(error instanceof Failure) || prepared.every(({ reply }) => reply === undefined)) throw error;
 		}
+		this.#stages.endedMs = steadyMs();
 		return { replies: repliesOf(prepared), stages: this.#stages };
 	}
 
@@ -152,7 +157,7 @@ export class Batch {
 		const { delivery, interpretation, whole } = message;
 		if (isRehearsal(delivery)) return failRehearsal(message, error);
 		const { log } = this.#options;
-		const about = { messageId: delivery.id, siteId: delivery.siteId, sqlState: stateOf(error) ?? 'unknown' };
+		const about = { messageId: delivery.id, siteId: delivery.siteId, sqlState: stateOf(error) ?? 'unknown', ...delivery.trace };
 		// A part cannot wait by itself: those before it are carried out.
 		if (trouble === 'unknown' && whole === undefined) {
 			log.error({ ...about, err: error }, 'message not stored, the reason is not known; its site waits');
@@ -309,10 +314,13 @@ export class Batch {
 		if (foreseen?.guesses) await this.#confirm(foreseen, logged.length > 0);
 		committing(attempt);
 		this.#notes.committing();
+		const committingAt = performance.now();
 		const commit = connection.control('commit');
 		const [command] = await Promise.all([commit, ...sent.statements]);
 		checkCommitted(command);
-		this.#stages.writeMs += performance.now() - started;
+		const committed = performance.now();
+		this.#stages.writeMs += committed - started;
+		this.#stages.commitMs += committed - committingAt;
 	}
 
 	/** @throws Again when the batch went on with what is not so; the number of a logged message cannot be foreseen */
@@ -333,7 +341,10 @@ export class Batch {
 	}
 
 	#reportBug(error: unknown, { delivery }: Prepared): void {
-		this.#options.log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be processed');
+		this.#options.log.error(
+			{ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace },
+			'message could not be processed',
+		);
 	}
 }
 

@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json.ts';
 import type { DimseStatus } from '#record/procedure-step.ts';
 import type { Settings } from '#record/settings/settings.ts';
+import type { TraceIds } from '#record/trace-ids.ts';
 
 /** One MPPS N-CREATE or N-SET. */
 export interface ProcedureStepRequest {
@@ -15,6 +16,8 @@ export interface ProcedureStepRequest {
 	sopInstanceUid: string;
 	/** The attribute or modification list in the DICOM JSON Model (PS3.18 annex F). */
 	attributes: JsonObject;
+	/** Set when the request is traced. */
+	trace?: TraceIds | undefined;
 }
 
 /** Modality Performed Procedure Step as SCP. Neither call rejects but when the service itself cannot. */

@@ -8,6 +8,7 @@ import type { ReportEditOutcome } from './report.ts';
 import type { Scopes } from './scopes.ts';
 import type { Settings } from './settings/settings.ts';
 import type { ResourceType } from './table-shape.ts';
+import type { TraceIds } from './trace-ids.ts';
 
 export const deliverySurfaces = ['mllp', 'hl7-http', 'fhir', 'mpps', 'dimse', 'dicomweb', 'replay', 'administration'] as const;
 export type DeliverySurface = (typeof deliverySurfaces)[number];
@@ -31,6 +32,8 @@ interface AnyDelivery {
 	replayOf?: string;
 	/** Set when it is carried out only to see what would become of it: it is answered, and nothing of it is stored. */
 	rehearsal?: true;
+	/** Set when the request or message that brought it is traced. */
+	trace?: TraceIds | undefined;
 }
 
 export interface Hl7v2Delivery extends AnyDelivery {

@@ -5,6 +5,7 @@ import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply, ReplyTo } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import type { TracedBatch, Tracing } from '#record/tracing.ts';
 import type { SiteGateway } from './gateway.ts';
 import { type BatchOutcome, Lane } from './lane.ts';
 import type { MailboxLimits } from './limits.ts';
@@ -33,6 +34,8 @@ export interface ShardsOptions {
 	nowMs(): number;
 	/** Told of each message that was carried out, as its sender is answered. */
 	onAnswered?: (delivery: Delivery, reply: Reply) => void;
+	/** Absent while nothing is traced. */
+	tracing?: Pick<Tracing, 'enqueued' | 'carriedOut'> | undefined;
 	/** The system's unless they are given. */
 	timers?: Timers;
 	/** By default a Piscina of one thread. */
@@ -146,19 +149,28 @@ export class Shards implements SiteGateway {
 
 	async #process(thread: WorkerThread, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
 		const { metrics } = this.#options;
+		const started = this.#timers.elapsedMs();
 		try {
-			const started = this.#timers.elapsedMs();
 			const result = await this.#carryOut(thread, lane, deliveries);
-			if (result.kind === 'unavailable') return result;
+			if (result.kind === 'unavailable') {
+				this.#trace(deliveries, started, { error: 'unavailable' });
+				return result;
+			}
 			if (result.kind === 'failed') throw result.error;
+			this.#trace(deliveries, started, result);
 			if (deliveries.length > 0) this.#observe(deliveries.length, this.#timers.elapsedMs() - started, result.stages);
 			const { replies } = result;
 			for (const reply of replies)
 				for (const status of reply?.reports ?? []) metrics.reportVersions.inc({ status: reportStatusLabel(status) });
 			return { kind: 'done', replies };
 		} catch (error) {
+			this.#trace(deliveries, started, { error: 'crashed' });
 			return this.#crash(lane, error);
 		}
+	}
+
+	#trace(deliveries: readonly Delivery[], startedMs: number, result: TracedBatch['result']): void {
+		this.#options.tracing?.carriedOut({ deliveries, startedMs, endedMs: this.#timers.elapsedMs(), result });
 	}
 
 	async #carryOut(thread: WorkerThread, lane: number, deliveries: Delivery[]): Promise<IngestTaskResult> {
@@ -210,6 +222,7 @@ export class Shards implements SiteGateway {
 			this.#options.metrics.mailboxFull.inc({ holder: full ?? 'node' });
 			return Promise.reject(new Failure('unavailable', 'too many messages of this site wait to be stored', { retryAfterSeconds: 1 }));
 		}
+		if (delivery.trace !== undefined) this.#options.tracing?.enqueued(delivery);
 		// A lane carries deliveries of all kinds; each gets the answer of its kind.
 		return this.#laneOf(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
 	}

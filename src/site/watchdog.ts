@@ -91,6 +91,6 @@ export class Watchdog {
 function about({ index, deliveries }: Work): object {
 	const delivery = index === undefined ? undefined : deliveries[index];
 	if (delivery === undefined) return { messages: deliveries.length };
-	const { id: messageId, siteId, kind, bytes } = delivery;
-	return { messageId, siteId, kind, bytes: bytes.length };
+	const { id: messageId, siteId, kind, bytes, trace } = delivery;
+	return { messageId, siteId, kind, bytes: bytes.length, ...trace };
 }

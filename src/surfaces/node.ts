@@ -10,6 +10,7 @@ import type { NodeLine, Quotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
 import type { InstanceIntake } from '#imaging/intake.ts';
+import type { Tracing } from '#record/tracing.ts';
 import type { Renderer } from '#rendering/renderer.ts';
 import type { Shards } from '#site/shards.ts';
 import type { Database } from '#storage/database.ts';
@@ -31,6 +32,8 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly clock: Clock;
 	readonly certificates: Certificates;
 	readonly gateway: Shards;
+	/** Undefined while nothing is traced. */
+	readonly tracing: Tracing | undefined;
 	/** Counts in this process what each feed sends. */
 	readonly feeds: FeedCounts;
 	readonly database: Database;

@@ -9,7 +9,7 @@ import { defaultLimits, type Limits } from '../../src/limits.ts';
 import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
 import { delivery, replyTo, Told } from './letters.ts';
 
-export const stages = { interpretMs: 1, readMs: 2, applyMs: 3, writeMs: 4, repeats: 0, bisections: 0 };
+export const stages = { interpretMs: 1, readMs: 2, applyMs: 3, writeMs: 4, commitMs: 0, repeats: 0, bisections: 0, beganMs: 0, endedMs: 0 };
 
 /** A batch that a worker was given, and how it ends. */
 export interface Given {

@@ -5,7 +5,7 @@ import { replyTo } from './letters.ts';
 
 const notes = new WorkNotes(workerData.notes);
 notes.noteThread();
-const stages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
+const stages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, commitMs: 0, repeats: 0, bisections: 0, beganMs: 0, endedMs: 0 };
 
 /**
  * A worker in whose messages stands how long they keep it busy: so many milliseconds, `ever`, or `exit`, at which its thread ends. `commit`

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Reply } from '#record/delivery.ts';
 import { deliveriesOf, resultOf, taskOf } from '#site/task.ts';
 
-const stages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, repeats: 0, bisections: 0 };
+const stages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, commitMs: 0, repeats: 0, bisections: 0, beganMs: 0, endedMs: 0 };
 const reply = (answer: Reply['answer']): Reply => ({ id: '1', outcome: 'accepted', messageType: '', controlId: '', answer, flags: [] });
 const given = { siteId: 's', clientId: 'c', source: '192.0.2.1', receivedAtMs: 0, settings: {} };
 

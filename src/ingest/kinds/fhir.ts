@@ -48,7 +48,7 @@ function interpret(delivery: FhirDelivery, { limits, log, libraryOf }: Interpret
 		return interpreted(request, label, delivery, { limits, library: libraryOf(delivery.siteId) });
 	} catch (error) {
 		if (error instanceof Failure) return refused(label, error);
-		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'request could not be interpreted');
+		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace }, 'request could not be interpreted');
 		return refused(label, new Failure('internal', 'the request could not be interpreted', { cause: error }));
 	}
 }

@@ -82,7 +82,7 @@ function verdictOf(message: Message, delivery: Hl7v2Delivery, { limits, log, hos
 		return interpreted;
 	} catch (error) {
 		if (error instanceof Failure) return { kind: 'refuse', failure: error };
-		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'message could not be interpreted');
+		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace }, 'message could not be interpreted');
 		return { kind: 'refuse', failure: new Failure('internal', 'the message could not be interpreted', { cause: error }) };
 	}
 }

@@ -53,7 +53,7 @@ function reportIn(delivery: MppsDelivery, limits: IngestLimits, log: Log): SentS
 		return delivery.operation === 'report' ? reportOf(body, rule) : dimseReportOf(delivery.operation, body, rule);
 	} catch (error) {
 		if (error instanceof Failure) return error;
-		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId }, 'report could not be interpreted');
+		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace }, 'report could not be interpreted');
 		return new Failure('internal', 'the report could not be interpreted', { cause: error });
 	}
 }

@@ -88,8 +88,9 @@ async function receive(
 				if (count === limits.stowInstancesMax) throw new Failure('too-large', `more than ${count} instances in one request`);
 				// The key is checked again, because it may have been revoked since the request began.
 				const { siteId, keyId, settings } = await storing(context, request);
+				const { trace } = request;
 				part = isDicom(event.headers)
-					? new PartReception({ intake, siteId, settings, source: keyId, studyUid, bytesMax: limits.dimseObjectBytesMax })
+					? new PartReception({ intake, siteId, settings, source: keyId, studyUid, trace, bytesMax: limits.dimseObjectBytesMax })
 					: undefined;
 			} else if (event.kind === 'data') await part?.write(event.bytes);
 			else {

@@ -11,6 +11,7 @@ import type { ImagingLimits } from '#imaging/limits.ts';
 import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
 import type { QueryLevel } from '#record/imaging-query.ts';
 import type { Settings } from '#record/settings/settings.ts';
+import type { Tracing } from '#record/tracing.ts';
 import type { NewCommitment } from '#storage/commitments.ts';
 import type { ConnectionRefusal } from '../tcp/reception.ts';
 import type { DimseLimits } from './limits.ts';
@@ -118,5 +119,7 @@ export interface DimseContext {
 	quotas: Quotas;
 	metrics: AccessMetrics & DimseMetrics;
 	log: Log;
+	/** Absent while nothing is traced. */
+	tracing?: Tracing | undefined;
 	clock: Clock;
 }

@@ -1,4 +1,5 @@
 import type { AssociationGrant } from '#access/directory.ts';
+import type { Trace } from '#record/tracing.ts';
 import { type CommandSet, type DimseResponse, operationOf, readCommandSet, responseSet, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
 import { Conversation } from './conversation.ts';
@@ -38,6 +39,9 @@ interface Message {
 	startedMs: number;
 	finishing: boolean;
 	conversation: Conversation | undefined;
+	/** Set when the request is traced. */
+	trace: Trace | undefined;
+	site: string | undefined;
 }
 
 const measured = ['C-ECHO', 'C-STORE', 'C-FIND', 'C-GET', 'C-MOVE', 'N-CREATE', 'N-SET', 'N-ACTION'] as const;
@@ -121,6 +125,7 @@ export class Messages {
 		message?.conversation?.end();
 		if (message === undefined || message.finishing) return;
 		this.#count(measuredOperation(message.command), 'abandoned');
+		message.trace?.end({ error: 'abandoned' });
 		await message.reception.abandon();
 	}
 
@@ -148,14 +153,25 @@ export class Messages {
 		if (!isKnown && match.kind !== 'unavailable') return this.#port.refuse();
 		// A C-CANCEL is not answered (PS3.7 §9.3.2.3), and here nothing is left to cancel.
 		if (operationOf(command.commandField) === 'C-CANCEL') return undefined;
-		const reception = isKnown ? this.#receptionOf(context, command, match) : answerAtOnce(unavailable(command));
+		const trace = this.#traced(command);
+		const reception = isKnown ? this.#receptionOf(context, command, match, trace) : answerAtOnce(unavailable(command));
 		const startedMs = this.#context.clock.nowMs();
-		const message: Message = { context, command, reception, startedMs, finishing: false, conversation: undefined };
+		const site = isKnown ? match.siteSlug : undefined;
+		const message: Message = { context, command, reception, startedMs, finishing: false, conversation: undefined, trace, site };
 		this.#message = message;
 		return command.hasDataSet ? undefined : this.#finish(message);
 	}
 
-	#receptionOf(context: AcceptedContext, command: CommandSet, grant: AssociationGrant): Message['reception'] {
+	/** C-ECHO tells nothing of the product, and monitors send it all day. */
+	#traced(command: CommandSet): Trace | undefined {
+		const { tracing } = this.#context;
+		const operation = tracing && measuredOperation(command);
+		if (operation === undefined || operation === 'C-ECHO') return undefined;
+		const attributes = { 'tributary.operation': operation };
+		return tracing?.begin({ kind: 'consumer', name: operation, surface: 'dimse', startedMs: performance.now(), attributes });
+	}
+
+	#receptionOf(context: AcceptedContext, command: CommandSet, grant: AssociationGrant, trace: Trace | undefined): Message['reception'] {
 		const { abstractSyntax, transferSyntax, serviceClass, role, extension } = context;
 		const operation = operationOf(command.commandField);
 		const begin = operation && serviceClass.operations.get(operation);
@@ -167,7 +183,7 @@ export class Messages {
 		if (!role.scu) return answerAtOnce({ status: statuses.unrecognizedOperation });
 		if (serviceClass.needs !== undefined && !grant.grants.has(serviceClass.needs)) return answerAtOnce({ status: statuses.notAuthorized });
 		const { calledAe, callingAe, address } = this.#peer;
-		return begin({ command, abstractSyntax, transferSyntax, grant, callingAe, calledAe, address, extension });
+		return begin({ command, abstractSyntax, transferSyntax, grant, callingAe, calledAe, address, extension, trace: trace?.ids });
 	}
 
 	#takeData(message: Message, { contextId, isCommand, isLast, bytes }: Fragment): Promise<void> | undefined {
@@ -187,7 +203,7 @@ export class Messages {
 		// The peer is still read, for its cancellation and its own answers.
 		this.#answer(message, () => reception.converse(conversation)).then(
 			() => this.#port.idle(),
-			(error) => this.#context.log.error({ err: error }, 'a DIMSE request could not be answered'),
+			(error) => this.#context.log.error({ err: error, ...message.trace?.ids }, 'a DIMSE request could not be answered'),
 		);
 		return undefined;
 	}
@@ -200,7 +216,7 @@ export class Messages {
 
 	async #answer(message: Message, work: () => Promise<DimseResponse>): Promise<void> {
 		const { command, context } = message;
-		const response = await this.#responseOf(work);
+		const response = await this.#responseOf(work, message.trace);
 		const { metrics, clock } = this.#context;
 		const operation = measuredOperation(command);
 		this.#count(operation, outcomeOf(response.status));
@@ -212,14 +228,21 @@ export class Messages {
 			const dataSet = response.dataSet && dataTransfer(context.id, 'data-set', response.dataSet, peerPduBytesMax);
 			await this.#port.send(dataSet ? Buffer.concat([answer, dataSet]) : answer);
 		}
+		if (message.trace) this.#endTrace(message, response.status);
 		message.reception.answered?.(this.#returning.channel(context.id, context.transferSyntax));
 	}
 
-	async #responseOf(work: () => Promise<DimseResponse>): Promise<DimseResponse> {
+	#endTrace({ trace, site }: Message, status: number): void {
+		const code = `0x${status.toString(16).toUpperCase().padStart(4, '0')}`;
+		const attributes = { 'tributary.status': code, ...(site === undefined ? {} : { 'tributary.site': site }) };
+		trace?.end({ attributes, error: outcomeOf(status) === 'failure' ? code : undefined });
+	}
+
+	async #responseOf(work: () => Promise<DimseResponse>, trace: Trace | undefined): Promise<DimseResponse> {
 		try {
 			return await work();
 		} catch (error) {
-			this.#context.log.error({ err: error }, 'a DIMSE request failed');
+			this.#context.log.error({ err: error, ...trace?.ids }, 'a DIMSE request failed');
 			return { status: statuses.processingFailure };
 		}
 	}

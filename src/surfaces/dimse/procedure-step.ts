@@ -51,7 +51,7 @@ class AttributeListReception implements Reception {
 }
 
 function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: string | undefined, perform: Perform): Reception {
-	const { command, abstractSyntax, transferSyntax, grant, address } = request;
+	const { command, abstractSyntax, transferSyntax, grant, address, trace } = request;
 	if (command.sopClassUid !== abstractSyntax)
 		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
 	if (sopInstanceUid === undefined || !isUid(sopInstanceUid, settingOf(grant.settings, 'uids')))
@@ -60,9 +60,12 @@ function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: str
 	const { siteId, siteSlug, clientId, settings } = grant;
 	return new AttributeListReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (attributes) => {
 		try {
-			return { ...(await perform({ siteId, siteSlug, clientId, settings, source: address, sopInstanceUid, attributes })), sopInstanceUid };
+			return {
+				...(await perform({ siteId, siteSlug, clientId, settings, source: address, sopInstanceUid, attributes, trace })),
+				sopInstanceUid,
+			};
 		} catch (error) {
-			context.log.error({ err: error, site: siteSlug }, 'a procedure step could not be kept');
+			context.log.error({ err: error, site: siteSlug, ...trace }, 'a procedure step could not be kept');
 			return { status: statuses.processingFailure, comment: 'the service is not available, send again', sopInstanceUid };
 		}
 	});

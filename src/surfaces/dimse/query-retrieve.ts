@@ -67,12 +67,17 @@ class IdentifierReception implements ConversingReception {
 }
 
 /** Carries out the work and answers failures that are no fault of this program with their status. */
-async function attempt(context: DimseContext, operation: Operation, siteSlug: string, work: () => Promise<Answer>): Promise<Answer> {
+async function attempt(
+	context: DimseContext,
+	operation: Operation,
+	{ grant, trace }: DimseRequest,
+	work: () => Promise<Answer>,
+): Promise<Answer> {
 	try {
 		return await work();
 	} catch (error) {
 		if (error instanceof MatchingError) return { status: statuses.identifierDoesNotMatch, comment: error.message };
-		context.log.error({ err: error, site: siteSlug }, 'a query or retrieval failed');
+		context.log.error({ err: error, site: grant.siteSlug, ...trace }, 'a query or retrieval failed');
 		if (!(error instanceof Failure) || error.code !== 'unavailable') {
 			return { status: statuses.unableToProcess, comment: 'the service cannot answer this' };
 		}
@@ -92,7 +97,7 @@ function begin(context: DimseContext, operation: Operation, perform: Perform): B
 		const answerOf = async (read: ReturnType<IdentifierReader['end']> | undefined, exchange: Exchange): Promise<Answer> => {
 			if (read === undefined) return { status: statuses.outOfResources, comment: 'the identifier is too long' };
 			if ('fault' in read) return { status: statuses.unableToProcess, comment: read.fault.text };
-			return attempt(context, operation, grant.siteSlug, () => perform({ request, model, identifier: read }, exchange));
+			return attempt(context, operation, request, () => perform({ request, model, identifier: read }, exchange));
 		};
 		return new IdentifierReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (read, exchange) => {
 			const { level, matches, studies = [], ...response } = await answerOf(read, exchange);

@@ -1,4 +1,5 @@
 import type { AssociationGrant } from '#access/directory.ts';
+import type { TraceIds } from '#record/trace-ids.ts';
 import type { CommandSet, DimseResponse, Operation, OutgoingRequest } from './command-set.ts';
 
 /** A request whose command set is read. Its data set, if any, is still to come. */
@@ -13,6 +14,8 @@ export interface DimseRequest {
 	address: string;
 	/** The result of the SOP class extended negotiation; empty when nothing was agreed. */
 	extension: Buffer;
+	/** Set when the request is traced. */
+	trace?: TraceIds | undefined;
 }
 
 /** A data set that is known to be readable, because its first piece was read. */

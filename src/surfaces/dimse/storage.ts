@@ -70,7 +70,7 @@ class StoreReception implements Reception {
 }
 
 function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Reception {
-	const { command, abstractSyntax, transferSyntax, grant, callingAe, address } = request;
+	const { command, abstractSyntax, transferSyntax, grant, callingAe, address, trace } = request;
 	const { sopClassUid, sopInstanceUid } = command;
 	if (sopClassUid !== abstractSyntax)
 		return answerAtOnce({ status: statuses.sopClassNotSupported, comment: 'not of this presentation context' });
@@ -90,6 +90,7 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 		affectedSopClassUid: sopClassUid,
 		affectedSopInstanceUid: sopInstanceUid,
 		transferSyntaxUid: transferSyntax,
+		trace,
 	});
 	return new StoreReception(reception, limits.dimseObjectBytesMax);
 }

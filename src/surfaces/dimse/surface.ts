@@ -20,7 +20,7 @@ export function dimseSurface(procedureStepsOf: (node: ServiceNode) => ProcedureS
 	return {
 		name: 'dimse',
 		open(node) {
-			const { config, log, metrics, clock, directory, database, audit, refusals, objects, intake, quotas } = node;
+			const { config, log, metrics, clock, directory, database, audit, refusals, objects, intake, quotas, tracing } = node;
 			const { limits, DIMSE_PORT: port, DIMSE_TLS_PORT: tlsPort } = config;
 			const targets = targetPolicy(config.ALLOWED_TARGETS, config.HOST);
 			const remoteTls = remoteTlsOf(node.certificates);
@@ -54,6 +54,7 @@ export function dimseSurface(procedureStepsOf: (node: ServiceNode) => ProcedureS
 				quotas,
 				metrics,
 				log,
+				tracing,
 				clock,
 			});
 			return plainAndTls(node, 'dimse', surface, { port, tlsPort });

@@ -60,6 +60,7 @@ async function open(node: ServiceNode, guests: readonly GuestSurface[]): Promise
 		createHttpServer({
 			...httpOptions(node),
 			...{ publicOrigin, crossOrigin, name: 'fhir', keyed: true, port, routes, renderFailure },
+			surfaceOf: (path) => guests.find(({ owns }) => owns(path))?.name ?? 'fhir',
 			admit: (request) => authorize(fhir, request),
 		}),
 	);

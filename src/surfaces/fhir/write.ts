@@ -124,6 +124,7 @@ function deliveryOf({ clock, libraries }: FhirContext, grant: KeyGrant, request:
 		settings: grant.settings,
 		scopes: grant.scopes,
 		...(definitions === undefined ? {} : { definitions }),
+		...(request.trace && { trace: request.trace }),
 		bytes: encodeRequest({ method: request.method, url, headers, body: request.body }),
 	};
 }

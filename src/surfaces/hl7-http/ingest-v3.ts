@@ -18,15 +18,15 @@ export async function ingestV3(context: IngestContext, request: HttpRequest): Pr
 	const { type, charset } = checkXmlMediaType(request);
 	const xml = answersXml(request.header('accept'), type);
 	if (request.body.length === 0) throw new Failure('not-hl7', 'the body is empty, one HL7 v3 message is expected');
-	const reply = await exchange(context, grant, deliveryOf(context, grant, selfContained(request.body, charset)), started);
+	const reply = await exchange(context, grant, deliveryOf(context, grant, request, selfContained(request.body, charset)), started);
 	if (!xml) return jsonReply(reply, (ack) => Buffer.from(ack).toString('utf8'));
 	const [body = ''] = reply.answer.acknowledgements;
 	return { status: statusOf(reply), headers: { 'Content-Type': `${type}; charset=utf-8` }, body };
 }
 
-function deliveryOf(context: IngestContext, grant: KeyGrant, bytes: Uint8Array): Hl7v3Delivery {
+function deliveryOf(context: IngestContext, grant: KeyGrant, request: HttpRequest, bytes: Uint8Array): Hl7v3Delivery {
 	return {
-		...postedBy(grant, context, bytes),
+		...postedBy(grant, context, request, bytes),
 		kind: 'hl7v3',
 		surface: 'hl7-http',
 	};

@@ -23,7 +23,7 @@ export async function ingest(context: IngestContext, request: HttpRequest): Prom
 	const started = performance.now();
 	const grant = senderOf(context, request);
 	checkMediaType(request);
-	const reply = await exchange(context, grant, deliveryOf(context, grant, request.body), started);
+	const reply = await exchange(context, grant, deliveryOf(context, grant, request), started);
 	return jsonReply(reply, acknowledgementText);
 }
 
@@ -41,10 +41,11 @@ function onlyMessage(body: Uint8Array): Uint8Array {
 	return (found === 1 ? splitMessages(body)[0] : undefined) ?? body;
 }
 
-function deliveryOf(context: IngestContext, grant: KeyGrant, body: Uint8Array): Hl7v2Delivery {
+function deliveryOf(context: IngestContext, grant: KeyGrant, request: HttpRequest): Hl7v2Delivery {
+	const { body } = request;
 	const flag = batchFlag(body);
 	return {
-		...postedBy(grant, context, onlyMessage(body)),
+		...postedBy(grant, context, request, onlyMessage(body)),
 		kind: 'hl7v2',
 		surface: 'hl7-http',
 		...(flag === undefined ? {} : { batchFlag: flag }),

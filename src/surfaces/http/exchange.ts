@@ -4,6 +4,7 @@ import type { HttpLimits } from './limits.ts';
 import type { HttpResponse } from './load.ts';
 import { type HttpAnswer, statusTexts } from './message.ts';
 import { type HttpMetrics, statusClass } from './metrics.ts';
+import type { RequestTrace } from './request-trace.ts';
 
 export interface ExchangeOptions {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
@@ -39,6 +40,8 @@ const probeMs = 4000;
 
 /** Sends one answer to one request, unless the sender has gone. */
 export class Exchange {
+	/** Set when the request is traced. */
+	trace: RequestTrace | undefined;
 	readonly #response: HttpResponse;
 	readonly #isHead: boolean;
 	readonly #options: ExchangeOptions;
@@ -60,11 +63,13 @@ export class Exchange {
 	abort(): void {
 		this.#over = true;
 		this.#isGone = true;
+		this.trace?.aborted();
 		this.#wake?.();
 	}
 
 	/** Closes the connection in the middle of an answer that failed. */
 	breakOff(): void {
+		this.trace?.aborted();
 		if (!this.#isGone) this.#response.close();
 	}
 
@@ -78,6 +83,7 @@ export class Exchange {
 		if (isWhole(body)) this.#writeWhole(answer, body, to);
 		else await this.#stream(answer, body, to);
 		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
+		this.trace?.answered(answer.status, to.route);
 	}
 
 	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, { requestId, isPublic, crossOrigin, connection }: AnswerTo): void {

@@ -29,7 +29,7 @@ export interface IngestContext {
 
 export type IngestListenOptions = Pick<
 	HttpServerOptions,
-	'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin' | 'refused'
+	'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin' | 'tracing' | 'refused'
 > & {
 	/** True when the API reference is served. */
 	documented: boolean;
@@ -67,10 +67,10 @@ export function ingestOn(
 	port: number,
 ): [context: IngestContext & Pick<ServiceNode, 'metrics'>, listen: IngestListenOptions] {
 	const { config, directory, gateway, metrics, log, clock, version } = node;
-	const { host, sharesPort, tls, trustedProxies, publicOrigin, refused } = httpOptions(node);
+	const { host, sharesPort, tls, trustedProxies, publicOrigin, tracing, refused } = httpOptions(node);
 	return [
 		{ directory, gateway, limits: config.limits, metrics, log, clock },
-		{ host, port, sharesPort, tls, trustedProxies, publicOrigin, refused, documented: config.API_DOCUMENTATION, version },
+		{ host, port, sharesPort, tls, trustedProxies, publicOrigin, tracing, refused, documented: config.API_DOCUMENTATION, version },
 	];
 }
 
@@ -80,9 +80,14 @@ export function senderOf(context: IngestContext, request: Pick<HttpRequest, 'hea
 }
 
 /** Returns the members that are the same for every message posted with a key. */
-export function postedBy({ siteId, keyId, settings }: KeyGrant, { clock }: IngestContext, bytes: Uint8Array) {
+export function postedBy(
+	{ siteId, keyId, settings }: KeyGrant,
+	{ clock }: IngestContext,
+	{ trace }: Pick<HttpRequest, 'trace'>,
+	bytes: Uint8Array,
+) {
 	const receivedAtMs = clock.nowMs();
-	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, settings, bytes };
+	return { id: newId(receivedAtMs), siteId, clientId: nilId, source: keyId, receivedAtMs, settings, bytes, ...(trace && { trace }) };
 }
 
 /** Tells people who open the origin in a browser what it takes. */

@@ -5,9 +5,9 @@ import { noteRefusedCredential } from './refused-credential.ts';
 import type { HttpServer, HttpServerOptions } from './server.ts';
 
 /** Returns the options that all HTTP surfaces of the node share. */
-export function httpOptions({ config, metrics, log, place, refusals }: ServiceNode): Pick<
+export function httpOptions({ config, metrics, log, place, refusals, tracing }: ServiceNode): Pick<
 	HttpServerOptions,
-	'host' | 'sharesPort' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log' | 'refused'
+	'host' | 'sharesPort' | 'tls' | 'trustedProxies' | 'limits' | 'metrics' | 'log' | 'tracing' | 'refused'
 > & {
 	publicOrigin: PublicOrigin;
 } {
@@ -23,7 +23,7 @@ export function httpOptions({ config, metrics, log, place, refusals }: ServiceNo
 	const refused: HttpServerOptions['refused'] = (request) => noteRefusedCredential(refusals, request);
 	// A port with TLS is opened beside itself when its certificate is renewed.
 	const sharesPort = place.count > 1 || (tls !== undefined && renewsPorts);
-	return { host, sharesPort, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log, refused };
+	return { host, sharesPort, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log, tracing, refused };
 }
 
 /** Elsewhere sockets do not share a port as on Linux. */

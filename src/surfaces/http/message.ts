@@ -1,5 +1,6 @@
 import type { KeyGrant } from '#access/directory.ts';
 import type { KeyScope } from '#record/key-scopes.ts';
+import type { TraceIds } from '#record/trace-ids.ts';
 
 /** The head of a request, independent of the server library. */
 interface RequestHead {
@@ -19,6 +20,8 @@ interface RequestHead {
 	/** Scheme, host and port for absolute links, without a trailing slash. The Host header has a say only as configured. */
 	readonly origin: string;
 	readonly requestId: string;
+	/** Set when the request is traced. */
+	readonly trace?: TraceIds | undefined;
 	/** Is completed once the caller is known. */
 	readonly caller: Caller;
 	/** The scope of its route. */

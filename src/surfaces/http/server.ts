@@ -3,6 +3,7 @@ import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/ad
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import type { Tracing } from '#record/tracing.ts';
 import { type BodyBounds, collectBody, StreamedBody, tooLarge } from './body.ts';
 import type { CrossOrigin } from './cross-origin.ts';
 import { discardBody, type Remainder } from './discard.ts';
@@ -17,10 +18,11 @@ import type { HttpMetrics } from './metrics.ts';
 import type { WantedPort } from './open-port.ts';
 import { Origins, type PublicOrigin } from './origin.ts';
 import { remembering } from './remembering.ts';
+import { RequestTrace, type TracedOrigin } from './request-trace.ts';
 import { Room, type Stay } from './room.ts';
 import { type RouteMatch, Router } from './router.ts';
 
-export interface HttpServerOptions extends WantedPort {
+export interface HttpServerOptions extends WantedPort, Omit<TracedOrigin, 'name'> {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
 	tls?: { certFile: string; keyFile: string } | undefined;
 	/** CIDR ranges of proxies whose X-Forwarded-For and X-Forwarded-Proto are trusted. */
@@ -32,6 +34,8 @@ export interface HttpServerOptions extends WantedPort {
 	limits: HttpLimits;
 	metrics: HttpMetrics;
 	log: Log;
+	/** Absent where requests are not traced. */
+	tracing?: Tracing | undefined;
 	routes: readonly AnyRoute[];
 	/** Answers GET when no route matches. */
 	elsewhere?: Route;
@@ -119,6 +123,7 @@ class Server implements HttpServer {
 	#accept(response: HttpResponse, method: string, path: string, query: string, headers: readonly [string, string][]): void {
 		const exchange = new Exchange(response, method === 'HEAD', this.#options);
 		const head = this.#headOf(response, method, path, query, headers);
+		if (this.#options.tracing !== undefined) exchange.trace = RequestTrace.begin(this.#options.tracing, head, this.#options);
 		const fault = framingFault(headers);
 		if (fault) {
 			// The answer is sent a moment later. If more bytes follow it, the library closes the connection instead of reading them as a
@@ -280,7 +285,7 @@ class Server implements HttpServer {
 				return exchange.answer(answer, { ...this.#answering(head, route), connection });
 			})
 			.catch((error) => {
-				this.#options.log.error({ err: error, requestId: head.requestId }, 'an answer could not be written');
+				this.#options.log.error({ err: error, requestId: head.requestId, ...head.trace }, 'an answer could not be written');
 				exchange.breakOff();
 			})
 			.finally(() => stay.end());
@@ -311,16 +316,16 @@ class Server implements HttpServer {
 			this.#tellCause(error, head, route);
 			return error;
 		}
-		this.#options.log.error({ err: error, requestId: head.requestId, route: route.pattern }, 'request failed');
+		this.#options.log.error({ err: error, requestId: head.requestId, route: route.pattern, ...head.trace }, 'request failed');
 		return new Failure('internal', 'the request could not be processed');
 	}
 
 	/** Logs why the service could not answer. While the database is away every request fails alike, so it is one line a second. */
-	#tellCause({ code, cause, message }: Failure, { requestId }: Head, { pattern }: AnyRoute): void {
+	#tellCause({ code, cause, message }: Failure, { requestId, trace }: Head, { pattern }: AnyRoute): void {
 		const nowMs = performance.now();
 		if (cause === undefined || failureCodes[code].status < 500 || nowMs - this.#toldAtMs < 1000) return;
 		this.#toldAtMs = nowMs;
-		this.#options.log.warn({ err: cause, requestId, route: pattern }, message);
+		this.#options.log.warn({ err: cause, requestId, route: pattern, ...trace }, message);
 	}
 
 	#failed(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer {

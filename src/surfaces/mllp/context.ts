@@ -5,6 +5,7 @@ import type { Log } from '#core/log.ts';
 import type { Quotas } from '#core/node-line.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { DeliveryMetrics } from '#record/metrics.ts';
+import type { Tracing } from '#record/tracing.ts';
 import type { SiteGateway } from '#site/gateway.ts';
 import type { FeedCounts } from '#storage/feeds/counts.ts';
 import type { UnmatchedLog } from '#storage/unmatched.ts';
@@ -34,6 +35,8 @@ export interface MllpContext {
 	quotas: Quotas;
 	metrics: AccessMetrics & DeliveryMetrics & MllpMetrics;
 	log: Log;
+	/** Absent while nothing is traced. */
+	tracing?: Tracing | undefined;
 	clock: Clock;
 }
 

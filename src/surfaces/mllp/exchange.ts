@@ -8,6 +8,7 @@ import { type MessageHead, readHead } from '#hl7v2/head.ts';
 import type { Hl7v2Delivery, Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
 import { settingOf } from '#record/settings/settings.ts';
+import type { Trace, TraceAttributes } from '#record/tracing.ts';
 import { unmatchedFeed } from '#storage/feeds/counts.ts';
 import type { EndReason, MllpContext } from './context.ts';
 import type { Frame } from './frame.ts';
@@ -39,6 +40,11 @@ interface Entry {
 	/** Its client was paused when it was last looked at. */
 	isPaused: boolean;
 	acks: readonly Uint8Array[];
+	/** Set when the message is traced. */
+	trace: Trace | undefined;
+	/** The site to which it belongs, and why it was refused here. */
+	site: string | undefined;
+	refusal: FailureCode | undefined;
 }
 
 /** A full or missing mailbox is asked again no sooner than this, even when it reports that it has room. */
@@ -87,6 +93,8 @@ export class Exchange {
 		if (this.#ending !== undefined || frames.length === 0) return;
 		const receivedAtMs = this.#context.clock.nowMs();
 		const receivedTick = performance.now();
+		const { tracing } = this.#context;
+		const start = { kind: 'consumer', name: 'HL7 v2 message', surface: 'mllp', startedMs: receivedTick } as const;
 		for (const frame of frames) {
 			const tooLong = frame.kind === 'too-long' ? frame.length : undefined;
 			const messages = frame.kind === 'too-long' ? [frame.head] : splitMessages(frame.bytes);
@@ -104,6 +112,9 @@ export class Exchange {
 					state: 'waiting',
 					isPaused: false,
 					acks: [],
+					trace: tracing?.begin(start),
+					site: undefined,
+					refusal: undefined,
 				});
 			}
 		}
@@ -121,13 +132,20 @@ export class Exchange {
 	/** Messages after an undelivered one can no longer be answered in order; their sender sends them again. */
 	#dropFrom(...states: Entry['state'][]): void {
 		const first = this.#entries.findIndex(({ state }) => states.includes(state));
-		if (first !== -1) this.#entries.length = first;
+		if (first !== -1) this.#drop(this.#entries.splice(first));
+	}
+
+	/** Ends the traces of messages that are not answered. */
+	#drop(entries: readonly Entry[]): void {
+		if (this.#context.tracing === undefined) return;
+		for (const { trace, site } of entries) trace?.end({ error: 'unanswered', ...(site && { attributes: { 'tributary.site': site } }) });
 	}
 
 	/** Ends the exchange, because the socket is gone. Nothing is delivered or answered from here on. */
 	close(): void {
 		this.#finished = true;
 		this.#ending ??= 'error';
+		this.#drop(this.#entries);
 		this.#entries = [];
 		clearTimeout(this.#patience);
 		clearTimeout(this.#holdTimer);
@@ -217,6 +235,7 @@ export class Exchange {
 
 	#refuse(entry: Entry, head: MessageHead, failure: Failure): void {
 		this.#count('refused', head.messageType, failure.code);
+		entry.refusal = failure.code;
 		const { bytes, id } = entry;
 		this.#answer(entry, [
 			renderAck({ source: bytes, code: 'AE', controlId: acknowledgementId(id, 'AE'), nowMs: this.#context.clock.nowMs(), failure }),
@@ -252,6 +271,10 @@ export class Exchange {
 			settings,
 		};
 		if (entry.batchFlag) delivery.batchFlag = entry.batchFlag;
+		if (entry.trace !== undefined) {
+			entry.site = grant.siteSlug;
+			delivery.trace = entry.trace.ids;
+		}
 		gateway.deliver(delivery).then(
 			(reply) => {
 				this.#delivering -= 1;
@@ -265,7 +288,8 @@ export class Exchange {
 				this.#delivering -= 1;
 				if (this.#finished) return;
 				// A failure of the service is not the message's fault: the message is tried again and never answered with AE.
-				if (!(error instanceof Failure && error.code === 'unavailable')) this.#context.log.error({ err: error, id }, 'delivery failed');
+				if (!(error instanceof Failure && error.code === 'unavailable'))
+					this.#context.log.error({ err: error, id, ...entry.trace?.ids }, 'delivery failed');
 				entry.state = 'failed';
 				this.#failed += 1;
 				this.#settled(siteId);
@@ -338,7 +362,10 @@ export class Exchange {
 			// The acknowledgement is sent only here, after `deliver` resolved and thus after the commit.
 			this.#host.send(ready.flatMap(({ acks }) => acks));
 			const now = performance.now();
-			for (const { receivedTick } of ready) this.#acknowledgementSeconds.observe((now - receivedTick) / 1000);
+			for (const { receivedTick, trace, site, refusal } of ready) {
+				this.#acknowledgementSeconds.observe((now - receivedTick) / 1000);
+				trace?.end({ error: refusal, attributes: traced(site, refusal) });
+			}
 		}
 		if (this.#finished) return;
 		if (this.#ending !== undefined && this.#entries.length === 0) {
@@ -350,6 +377,10 @@ export class Exchange {
 			this.#host.progress();
 		}
 	}
+}
+
+function traced(site: string | undefined, refusal: FailureCode | undefined): TraceAttributes {
+	return { ...(site && { 'tributary.site': site }), ...(refusal && { 'tributary.outcome': 'refused' }) };
 }
 
 const noBytes = new Uint8Array(0);

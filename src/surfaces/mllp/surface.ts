@@ -10,7 +10,7 @@ const unmatchedCloseMs = 2000;
 export const mllpSurface: Surface = {
 	name: 'mllp',
 	open(node: ServiceNode) {
-		const { config, log, metrics, clock, directory, gateway, database, refusals, quotas } = node;
+		const { config, log, metrics, clock, directory, gateway, database, refusals, quotas, tracing } = node;
 		const { limits, MLLP_PORT: port, MLLP_TLS_PORT: tlsPort } = config;
 		const unmatched = createUnmatchedLog({ connection: database.journal, limits, metrics, log });
 		node.onClose(() => unmatched.close(unmatchedCloseMs));
@@ -26,6 +26,7 @@ export const mllpSurface: Surface = {
 			quotas,
 			metrics,
 			log,
+			tracing,
 			clock,
 		});
 		return plainAndTls(node, 'mllp', surface, { port, tlsPort });

@@ -19,7 +19,7 @@ export async function ingest(context: MppsContext, request: HttpRequest): Promis
 	const grant = senderOf(context, request);
 	checkMediaType(request);
 	if (request.body.length === 0) throw new Failure('invalid', 'the body is empty, a JSON object is expected');
-	const delivery: MppsDelivery = { ...postedBy(grant, context, request.body), kind: 'mpps', operation: 'report', surface: 'mpps' };
+	const delivery: MppsDelivery = { ...postedBy(grant, context, request, request.body), kind: 'mpps', operation: 'report', surface: 'mpps' };
 	const reply = await deliverSoon(context, delivery);
 	countReport(context.metrics, 'mpps', grant.siteSlug, reply);
 	const status = reply.outcome === 'refused' ? failureCodes[reply.failure?.code ?? 'unprocessable'].status : 200;

@@ -25,6 +25,7 @@ export function createProcedureSteps(context: Omit<MppsContext, 'directory' | 'l
 			receivedAtMs,
 			settings: request.settings,
 			bytes: Buffer.from(JSON.stringify({ sop_instance_uid: request.sopInstanceUid, attributes: request.attributes })),
+			...(request.trace && { trace: request.trace }),
 		};
 		try {
 			const reply = await deliverSoon(context, delivery);
