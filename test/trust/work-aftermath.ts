@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { LedgerClient } from '#test/support/ledger/client.ts';
-import type { Verdict } from '#test/support/ledger/verdict.ts';
+import type { Entry, Verdict } from '#test/support/ledger/verdict.ts';
 import { type Asked, digestOf, siteTables } from '#test/support/site-tables.ts';
 
 /** Tables of sites that work which is sent again may write, each with the reason. */
@@ -55,9 +55,12 @@ export interface WorkAftermath {
 
 /** Lets each of the senders send once more, compares what was acknowledged with what is stored, and sends all of it again. */
 export async function aftermathOfWork(ledger: LedgerClient, asked: Asked, databaseUrl: string, senders: number): Promise<WorkAftermath> {
-	const accepted = ledger.counts.accepted;
-	await ledger.run({ count: 1, signal: AbortSignal.timeout(60_000) });
-	const stuck = senders - (ledger.counts.accepted - accepted);
+	const served = new Set<string>();
+	const note = ({ sender, answer }: Entry) => {
+		if (answer === 'accepted') served.add(sender);
+	};
+	await ledger.run({ count: 1, signal: AbortSignal.timeout(60_000), answered: note });
+	const stuck = senders - served.size;
 	console.log('comparing what was acknowledged with what is stored');
 	const first = await settledDigests(asked);
 	const verdict = await ledger.verdict(databaseUrl);

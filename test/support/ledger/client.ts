@@ -30,15 +30,15 @@ async function withClient<T>(databaseUrl: string, use: (client: pg.Client) => Pr
 
 /** Senders may do this until they are stopped. */
 export interface Run {
-	/** Pieces of work of each sender. */
+	/** Pieces of work of each sender, or batches. */
 	count?: number;
 	/** Work without an answer is sent again after so long, where that is applied once. */
 	pauseMs?: number;
 	/** From then on nothing is begun, and nothing is sent again. */
 	signal?: AbortSignal;
-	/** A sender begins a piece of work each so many milliseconds, if the one before is answered. */
+	/** A sender begins a piece of work, or a batch, each so many milliseconds, if the one before is answered. */
 	everyMs?: number;
-	/** A sender takes another connection after so many pieces of work. */
+	/** A sender takes another connection after so many pieces of work, or batches. */
 	renewedAfter?: number;
 	/** Told of every answer before its sender goes on. */
 	answered?: (entry: Entry) => void;
@@ -98,20 +98,25 @@ export class LedgerClient {
 				const earlyMs = startedMs + done * everyMs - performance.now();
 				if (earlyMs > 0) await new Promise((resolve) => setTimeout(resolve, earlyMs));
 				if (renewedAfter !== undefined && done > 0 && done % renewedAfter === 0) sender.close();
-				const number = own.next++;
-				const entry: NumberedEntry = { sender: sender.name, key: own.keyOf(number), answer: 'none', number };
-				own.entries.push(entry);
-				this.entries.push(entry);
+				const entries = Array.from({ length: sender.batch?.size ?? 1 }, (): NumberedEntry => {
+					const number = own.next++;
+					return { sender: sender.name, key: own.keyOf(number), answer: 'none', number };
+				});
+				own.entries.push(...entries);
+				this.entries.push(...entries);
 				for (let tries = 0; ; tries++) {
-					entry.answer = await answerOf(sender, entry, tries > 0);
-					if (entry.answer !== 'none') break;
-					this.counts.unanswered++;
+					await ask(sender, entries, tries > 0);
+					const unanswered = entries.filter(({ answer }) => answer === 'none').length;
+					if (unanswered === 0) break;
+					this.counts.unanswered += unanswered;
 					if (signal?.aborted) break;
 					await new Promise((resolve) => setTimeout(resolve, pauseMs));
 					if (!sender.mayRepeat) break;
 				}
-				if (entry.answer !== 'none') this.counts[entry.answer]++;
-				answered?.(entry);
+				for (const entry of entries) {
+					if (entry.answer !== 'none') this.counts[entry.answer]++;
+					answered?.(entry);
+				}
 			}
 		} finally {
 			sender.close();
@@ -124,11 +129,13 @@ export class LedgerClient {
 		await Promise.all(
 			this.#owns.map(async ({ sender, entries }) => {
 				if (!sender.mayRepeat) return;
-				for (const entry of entries) {
-					if (signal?.aborted) break;
-					if (entry.answer !== 'accepted') continue;
-					counts.sent++;
-					if ((await answerOf(sender, entry, true)) !== 'none') counts.answered++;
+				const accepted = entries.filter(({ answer }) => answer === 'accepted');
+				const size = sender.batch?.size ?? 1;
+				for (let from = 0; from < accepted.length && !signal?.aborted; from += size) {
+					const repeats = accepted.slice(from, from + size).map((entry): NumberedEntry => ({ ...entry, answer: 'none' }));
+					counts.sent += repeats.length;
+					await ask(sender, repeats, true);
+					counts.answered += repeats.filter(({ answer }) => answer !== 'none').length;
 				}
 				sender.close();
 			}),
@@ -148,11 +155,18 @@ export class LedgerClient {
 	}
 }
 
-async function answerOf(sender: Sender, { key, number }: NumberedEntry, isRepeat: boolean): Promise<Answer> {
+/** Sends work, and writes down what was answered; what was accepted before stays so. */
+async function ask(sender: Sender, entries: readonly NumberedEntry[], isRepeat: boolean): Promise<void> {
 	try {
-		return await sender.send(key, number, isRepeat);
+		const answers = sender.batch ? await sender.batch.send(entries) : await oneByOne(sender, entries, isRepeat);
+		for (const [index, entry] of entries.entries()) if (entry.answer !== 'accepted') entry.answer = answers[index] ?? 'none';
 	} catch {
 		// The connection was refused, or ended without an answer.
-		return 'none';
 	}
+}
+
+async function oneByOne(sender: Sender, entries: readonly NumberedEntry[], isRepeat: boolean): Promise<Answer[]> {
+	const answers: Answer[] = [];
+	for (const { key, number } of entries) answers.push(await sender.send(key, number, isRepeat));
+	return answers;
 }

@@ -62,15 +62,15 @@ function answerOf({ status }: HttpAnswer): Answer {
 	return status >= 400 && status < 500 && status !== 429 && status !== 401 && status !== 408 ? 'refused' : 'none';
 }
 
-type Work = (key: string, number: number) => Request;
+type RequestOf = (key: string, number: number) => Request;
 
 class HttpSender implements Sender {
 	readonly name: string;
 	readonly mayRepeat: boolean;
-	readonly #work: Work;
+	readonly #work: RequestOf;
 	readonly #channel: Channel;
 
-	constructor(place: SenderPlace, mayRepeat: boolean, work: Work) {
+	constructor(place: SenderPlace, mayRepeat: boolean, work: RequestOf) {
 		this.name = place.name;
 		this.mayRepeat = mayRepeat;
 		this.#work = work;

@@ -1,7 +1,7 @@
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { MllpClient, msa } from '../mllp-client.ts';
 import { resultMessage } from './messages.ts';
-import { ConnectedSender, type SenderPlace } from './sender.ts';
+import { ConnectedSender, type SenderPlace, type Work } from './sender.ts';
 import type { Answer } from './verdict.ts';
 
 export class MllpSender extends ConnectedSender<MllpClient> {
@@ -40,5 +40,28 @@ export class MllpSender extends ConnectedSender<MllpClient> {
 
 	protected end(client: MllpClient): void {
 		client.close();
+	}
+}
+
+const batchSize = 50;
+
+/** Results in batches (HL7 v2.5.1 §2.10.3): each message of one is acknowledged for itself. */
+export class MllpBatchSender extends MllpSender {
+	readonly batch = { size: batchSize, send: (work: readonly Work[]) => this.#sendAll(work) };
+
+	async #sendAll(work: readonly Work[]): Promise<Answer[]> {
+		const messages = work.map(({ key, number }) => resultMessage(this.name, key, number)).join('');
+		const frame = `BHS|^~\\&|LEDGER|${this.name}\r${messages}BTS|${work.length}\r`;
+		const answers = await this.using(async (client) => {
+			const told = await this.inTime(Promise.allSettled(client.sendAll(frame, work.length)));
+			return told.map((answer) => (answer.status === 'fulfilled' ? msa(answer.value) : undefined));
+		});
+		if (answers.includes(undefined)) this.close();
+		return work.map(({ key }, index) => {
+			const answer = answers[index];
+			if (answer === undefined) return 'none';
+			if (answer.controlId !== key) throw new Error(`the answer to ${key} is about ${answer.controlId}`);
+			return answer.code === 'AA' ? 'accepted' : 'refused';
+		});
 	}
 }

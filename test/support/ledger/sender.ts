@@ -24,7 +24,15 @@ export interface Sender {
 	mayRepeat: boolean;
 	/** Rejects when there is no answer. `isRepeat`: it was sent before, and may have been stored. */
 	send(key: string, number: number, isRepeat: boolean): Promise<Answer>;
+	/** Senders of batches send so many pieces of work at once, each of which is answered for itself. */
+	readonly batch?: { readonly size: number; send(work: readonly Work[]): Promise<Answer[]> };
 	close(): void;
+}
+
+/** A piece of work: its key, and its place in what its sender sends. */
+export interface Work {
+	key: string;
+	number: number;
 }
 
 /** A sender's name, its site and its way. `key` and `address` of the site are read anew each time: keys are changed while senders run. */
@@ -71,10 +79,15 @@ export abstract class ConnectedSender<Connection> implements Sender {
 		return inTime(answer, this.place.way.answerMsMax ?? answerMsMaxDefault);
 	}
 
-	async send(key: string, number: number, isRepeat: boolean): Promise<Answer> {
+	send(key: string, number: number, isRepeat: boolean): Promise<Answer> {
+		return this.using((connection) => this.sendOver(connection, key, number, isRepeat));
+	}
+
+	/** Connects where that has to be, and gives the connection up if the use of it fails. */
+	protected async using<Result>(use: (connection: Connection) => Promise<Result>): Promise<Result> {
 		try {
 			this.#connection ??= await this.inTime(this.connect());
-			return await this.sendOver(this.#connection, key, number, isRepeat);
+			return await use(this.#connection);
 		} catch (error) {
 			this.close();
 			throw error;

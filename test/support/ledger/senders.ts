@@ -9,13 +9,14 @@ import {
 	storeOverWeb,
 	v3Ingest,
 } from './http-senders.ts';
-import { MllpSender } from './mllp-sender.ts';
+import { MllpBatchSender, MllpSender } from './mllp-sender.ts';
 import type { Sender, SenderPlace } from './sender.ts';
 
 /** Every way in, by its kind of sender. */
 export const senders = {
 	mllp: (place) => new MllpSender(place, false),
 	'mllp-tls': (place) => new MllpSender(place, true),
+	'mllp-batch': (place) => new MllpBatchSender(place, false),
 	hl7: hl7Ingest,
 	v3: v3Ingest,
 	mpps: mppsReports,
