@@ -151,6 +151,8 @@ describe('imports', { timeout: 240_000 }, () => {
 			accepted,
 			Array.from({ length: count }, (_, index) => `kill-${index}`),
 		);
+		// The file is settled, so another run finds nothing to do in it.
+		assert.deepEqual((await imported(...named)).counts, counts);
 	});
 
 	test('of DICOM files: with and without preamble, below folders, once; what is none is passed over', async () => {

@@ -104,7 +104,10 @@ export class Journal {
 	/** The number of messages of a unit that a run before has settled, with nothing refused among them. */
 	settledIn(unit: string): { at: number; counts: Counts } {
 		const line = this.#tally.open.get(unit);
-		return line?.at === undefined || line.refused > 0 ? { at: 0, counts: noCounts } : { at: line.at, counts: line };
+		if (line?.at === undefined || line.refused > 0) return { at: 0, counts: noCounts };
+		const { at, taken, known, refused, skipped } = line;
+		// Nothing else of the line: with its `at`, the unit would never be noted as settled.
+		return { at, counts: { taken, known, refused, skipped } };
 	}
 
 	/** Notes how far a unit has come; its counts are those since its beginning. */
