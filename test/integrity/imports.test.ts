@@ -120,6 +120,19 @@ describe('imports', { timeout: 240_000 }, () => {
 		assert.equal(events.length, 4);
 	});
 
+	test('of HL7 v2 files with a message that is too long: it is refused once, and what follows it is taken', async () => {
+		const long = `${adt('long-2', '32', 2)}NTE|1||${'x'.repeat(40 * 1024 * 1024)}\r`;
+		const from = folder('long', { 'a.hl7': adt('long-1', '31', 1) + long + adt('long-3', '33', 3), 'b.hl7': adt('long-4', '34', 4) });
+		const { code, counts, refusals } = await imported('hl7-folder', from, '--site', 'north', '--client', 'north sender');
+		assert.deepEqual([code, counts], [1, { taken: 3, known: 0, refused: 1, skipped: 0 }]);
+		assert.deepEqual([refusals.length, refusals[0].at], [1, 2]);
+		assert.match(refusals[0].reason, /^the message is longer than \d+ bytes$/);
+		assert.deepEqual(
+			(await logged('long-')).map(({ id }) => id),
+			['long-1', 'long-3', 'long-4'],
+		);
+	});
+
 	test('of HL7 v2 files by MSH-7', async () => {
 		const at = (id: string, time: string) => adt(id, '21', id).replace('20260101120000+0000||ADT', `${time}||ADT`);
 		const from = folder('times', { 'a.hl7': at('time-2', '20260102') + at('time-3', '20260103'), 'b.hl7': at('time-1', '20260101') });

@@ -5,6 +5,8 @@ import { headerLine } from '#hl7v2/head.ts';
 const startOfBlock = 0x0b;
 const endOfBlock = 0x1c;
 const header = /[\r\n](?=MSH[^A-Za-z0-9\r\n]{5})/g;
+/** The bytes by which a line `MSH` is known, but one: with all of them it would have been found. */
+const headerBytes = 8;
 
 /** A message of a file, or a stretch of it that is too long for one. */
 export interface FileMessage {
@@ -14,14 +16,23 @@ export interface FileMessage {
 
 /**
  * Reads the messages of a file one after the other, framed as in MLLP or each beginning with a line `MSH`, with or without the envelopes of
- * batches. Memory holds one message and one read.
+ * batches. Memory holds one message and one read. Of a message that is too long only the beginning is returned, once; its rest is passed over up
+ * to the end of its frame, or the next line `MSH`.
  */
 export async function* messagesOf(path: string, bytesMax: number): AsyncGenerator<FileMessage> {
 	let held: Buffer = Buffer.alloc(0);
 	let isFramed: boolean | undefined;
+	let isPassingOver = false;
 	for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 }) as AsyncIterable<Buffer>) {
 		held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
 		isFramed ??= firstByte(held) === undefined ? undefined : firstByte(held) === startOfBlock;
+		if (isPassingOver) {
+			const next = isFramed ? held.indexOf(endOfBlock) + 1 : firstHeader(held);
+			isPassingOver = next === 0;
+			// A line `MSH` may have begun with the last bytes.
+			held = isPassingOver ? held.subarray(isFramed ? held.length : -headerBytes) : held.subarray(next);
+			if (isPassingOver) continue;
+		}
 		const end = isFramed ? held.lastIndexOf(endOfBlock) + 1 : lastHeader(held);
 		if (end > 0) {
 			yield* split(held.subarray(0, end), isFramed === true, bytesMax);
@@ -30,14 +41,20 @@ export async function* messagesOf(path: string, bytesMax: number): AsyncGenerato
 		// A message of that length is refused, and not kept.
 		if (held.length > bytesMax + chunk.length) {
 			yield { bytes: held.subarray(0, 1024), isTooLong: true };
-			held = Buffer.alloc(0);
+			held = held.subarray(isFramed ? held.length : -headerBytes);
+			isPassingOver = true;
 		}
 	}
-	yield* split(held, isFramed === true, bytesMax);
+	if (!isPassingOver) yield* split(held, isFramed === true, bytesMax);
 }
 
 function firstByte(bytes: Buffer): number | undefined {
 	return bytes.find((byte) => byte > 0x20 || byte === startOfBlock);
+}
+
+/** Returns where the first line `MSH` begins that follows a line; 0 where there is none. */
+function firstHeader(bytes: Buffer): number {
+	return bytes.toString('latin1').search(new RegExp(header.source)) + 1;
 }
 
 /** Returns where the last message begins that the bytes hold; it may go on. */
