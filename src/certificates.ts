@@ -140,13 +140,13 @@ export class WatchedCertificates implements Certificates {
 		} catch (error) {
 			if (!(error instanceof ConfigurationError)) throw error;
 			this.#metrics.tlsRenewals.inc({ outcome: 'refused' });
-			this.#log.error({ reason: error.message }, 'the new TLS files cannot be used; the certificates of before stay in use');
+			this.#log.error({ reason: error.message }, 'the new TLS files cannot be used; the previous certificates stay in use');
 			return;
 		}
 		this.#measure();
 		for (const take of this.#takers) take();
 		this.#metrics.tlsRenewals.inc({ outcome: 'taken' });
-		this.#log.info('the new TLS files are in use; open connections go on with the certificates of before');
+		this.#log.info('the new TLS files are in use; open connections go on with the previous certificates');
 	}
 
 	close(): void {

@@ -26,8 +26,8 @@ export const addNotificationInput = z.strictObject({
 		.optional()
 		.describe('an e-mail address, or the https URL of a webhook; a person gets mail at the address of the account'),
 	user: z.string().optional().describe('the person who is told; unset: you'),
-	site: z.string().optional().describe('told for a site, of alerts about it, instead of for a person'),
-	network: z.boolean().default(false).describe('told for the network, of all alerts, instead of for a person'),
+	site: z.string().optional().describe('told of alerts about this site, instead of a person'),
+	network: z.boolean().default(false).describe('told of all alerts of the network, instead of a person'),
 	alerts: alerts.default([]),
 	severities: told.default(['critical', 'warning']),
 	sites: ofSites.default([]),
@@ -93,8 +93,8 @@ function refuseOthers({ actor }: OperationContext, { user, site }: { user: strin
 	if (actor.role === 'administrator') return;
 	const own = user !== null ? user === actor.name : site !== null && actor.role === 'manager' && actor.sites.includes(site);
 	if (own) return;
-	const whose = user !== null ? 'another person' : site !== null ? 'a site, without being its manager' : 'the network';
-	throw new AdministrationError(`you are not permitted to decide about notifications of ${whose}`, 'forbidden');
+	const whose = user !== null ? 'another person' : site !== null ? 'a site that you do not manage' : 'the network';
+	throw new AdministrationError(`you are not permitted to change the notifications of ${whose}`, 'forbidden');
 }
 
 function targetOf(

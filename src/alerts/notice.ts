@@ -44,7 +44,7 @@ export function textOf({ event, alert }: Notice): string {
 	];
 	const lines = facts.flatMap(([name, value]) => (value === null ? [] : `${`${name}:`.padEnd(10)}${value}`));
 	const toDo = event === 'alert.end' ? [] : ['', 'What to do', '', alert.runbook.replace(/\[([^\]]+)\]\([^)]*\)/g, '$1')];
-	const rows = alert.list === null || event === 'alert.end' ? [] : ['', `What it is about: ${alert.list}`];
+	const rows = alert.list === null || event === 'alert.end' ? [] : ['', `Look here: ${alert.list}`];
 	return `${[capital(alert.summary), '', ...lines, ...toDo, ...rows].join('\n')}\n`;
 }
 

@@ -261,7 +261,7 @@ describe('notifications', { timeout: 240_000 }, () => {
 			['notification add', { by: 'email', sites: ['south'] }, ann, /do not have access to the site 'south'/],
 			['notification add', { by: 'email', user: 'owner@example.org' }, ann, /of another person/],
 			['notification add', { by: 'webhook', to: webhook.url, network: true }, ann, /of the network/],
-			['notification add', { by: 'webhook', to: webhook.url, site: 'north' }, bob, /of a site, without being its manager/],
+			['notification add', { by: 'webhook', to: webhook.url, site: 'north' }, bob, /of a site that you do not manage/],
 			['notification add', { by: 'webhook', to: 'http://10.0.0.1/', site: 'north' }, ann, /a URL with https is needed/],
 			['notification add', { by: 'webhook', to: 'https://169.254.169.254/', site: 'north' }, ann, /ALLOWED_TARGETS does not permit it/],
 			['notification add', { by: 'email', to: 'ann@elsewhere.example' }, ann, /at the address of the account/],

@@ -17,7 +17,7 @@ export const feedRecord = z.strictObject({
 	kind: z
 		.enum(feedKinds)
 		.describe(
-			'client and key: what a site has set up; token: the client of an access token; nearby: images of a site without DICOM clients; unmatched: nobody known; former: a client or key that is no more',
+			'client and key: what a site has set up; token: the client of an access token; nearby: DICOM senders of a site without DICOM clients; unmatched: senders that match nothing; former: a client or key that no longer exists',
 		),
 	name: z.string(),
 	protocols: z.array(z.string()),
@@ -27,7 +27,7 @@ export const feedRecord = z.strictObject({
 			'failing: more than one message in five of the last quarter of an hour was refused; unheard: nothing has come yet; not-known: too little is known to call it silent',
 		),
 	last_heard: instant.nullable(),
-	silent_after_minutes: z.number().nullable().describe('it counts as silent after so long; null while that is not known yet'),
+	silent_after_minutes: z.number().nullable().describe('it counts as silent after this many minutes; null while that is not known yet'),
 	silent_by: z.enum(['setting', 'history']).nullable(),
 	received: amount.describe('messages of the last hour, over all nodes'),
 	refused: amount.describe('messages of the last hour that were refused'),
@@ -35,7 +35,9 @@ export const feedRecord = z.strictObject({
 	p99_ms: z
 		.number()
 		.nullable()
-		.describe('99 of 100 acknowledgements of the last hours took no longer; 30000 also where they did, null without any'),
+		.describe(
+			'99 of 100 acknowledgements of the last hours took at most this long; 30000 stands for any longer time; null if there were none',
+		),
 	alert: z.string().nullable().describe('the alert that is open about it'),
 	since: instant.nullable().describe('the record of its figures begins here'),
 	hours: z.array(feedHour).describe('the last 24 hours, oldest first'),

@@ -9,7 +9,7 @@ import { inForce } from '../settings.ts';
 import type { Sender } from './pause-feed.ts';
 
 export const testedFeed = z.strictObject({
-	match: clientMatch.nullable().describe('whether its address and names lead to it, as the ports decide; null for a key'),
+	match: clientMatch.nullable().describe('tells if its address and names lead to it, as the ports decide; null for a key'),
 	message_id: z
 		.uuid()
 		.nullable()
@@ -17,7 +17,7 @@ export const testedFeed = z.strictObject({
 	outcome: z.string().nullable().describe('ignored: it was taken, and changed nothing'),
 	acknowledgement: z.string().nullable().describe('MSA-1 of the answer'),
 	failure: z.string().nullable(),
-	took_ms: z.number().nullable().describe('from handing it over to the answer, which follows the commit'),
+	took_ms: z.number().nullable().describe('the time from handing it over to the answer, which follows the commit'),
 });
 export type TestedFeed = z.infer<typeof testedFeed>;
 

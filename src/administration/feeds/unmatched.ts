@@ -20,12 +20,14 @@ const name = z.string().nullable();
 export const unmatchedRecord = z.strictObject({
 	id: z.uuid(),
 	received_at: instant,
-	site: name.describe('the only site that it can be meant for: its clients alone have the address, or its AE title was called'),
+	site: name.describe('the only site for which it can be meant: only its clients have the address, or its AE title was called'),
 	surface: z.string(),
 	source: z.string().describe('the address of the sender'),
 	reason: z
 		.enum(['no-sender', 'tie', 'called', 'calling'])
-		.describe('no-sender, tie: by MSH-3 and MSH-4; called: no site has the AE title; calling: no client of the site has it'),
+		.describe(
+			'no-sender: MSH-3 and MSH-4 match no client; tie: they match clients of two sites; called: no site has the called AE title; calling: no client of the site has the calling AE title',
+		),
 	message_type: z.string(),
 	control_id: z.string(),
 	sending_application: name.describe('MSH-3'),

@@ -92,7 +92,7 @@ export const feedOperations = [
 	defineOperation({
 		...sender,
 		name: 'feed test',
-		summary: 'sends a message for training through the way of a client or key; it is logged as ignored and changes nothing',
+		summary: 'sends a training message as a client or key would send it; it is logged as ignored and changes nothing',
 		method: 'POST',
 		path: '/feeds/{id}/test',
 		input: z.strictObject({ id: z.string() }),

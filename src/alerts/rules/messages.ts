@@ -34,7 +34,7 @@ export const messagesRules: RuleGroup = {
 			summary: 'many messages of site {{ $labels.site }} are refused',
 			description: 'More than one message in five is answered AE. The message log has the reasons.',
 			runbook:
-				'More than one message in five is answered AE. `tributary messages list --site <slug> --outcome refused` shows the reasons. After a correction of the configuration, replay them.',
+				'More than one message in five is answered AE. `tributary messages list --site <slug> --outcome refused` shows the reasons. Correct the configuration, then replay them.',
 			list: '/failures?site={{ $labels.site }}',
 		},
 		{
@@ -68,7 +68,7 @@ export const messagesRules: RuleGroup = {
 			summary: 'a mailbox of {{ $labels.instance }} is full',
 			description: 'Senders have to pause or get 503.',
 			runbook:
-				'Senders are paused or answered 503. Proceed as for the backlog. MAILBOX_MESSAGES_MAX and MAILBOX_BYTES_MAX raise what may wait, at the cost of memory.',
+				'Senders are paused or answered 503. Proceed as for TributaryMailboxBacklog. MAILBOX_MESSAGES_MAX and MAILBOX_BYTES_MAX raise what may wait, at the cost of memory.',
 			list: '/sites',
 		},
 		{
@@ -79,7 +79,7 @@ export const messagesRules: RuleGroup = {
 			summary: 'batches of {{ $labels.instance }} are retried: {{ $labels.reason }}',
 			description: 'Transactions fail and are repeated.',
 			runbook:
-				'Transactions fail and are repeated. `database`: it asks for it because two nodes write to the same sites, which is harmless while rare; or it is short of memory, disk or connections, restarts or fails over. The log has the SQLSTATE. `worker`: a worker ended; see TributaryWorkerRestarts.',
+				'Transactions fail and are repeated. `database`: PostgreSQL asks for a repeat because two nodes write to the same sites, which is harmless while it is rare, or because it is short of memory, disk or connections, restarts or fails over. The log has the SQLSTATE. `worker`: a worker ended; see TributaryWorkerRestarts.',
 		},
 	],
 };

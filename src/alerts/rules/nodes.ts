@@ -33,7 +33,7 @@ export const nodesRules: RuleGroup = {
 			summary: 'the object store of {{ $labels.instance }} is full or does not answer',
 			description: 'Images are answered 0xA700 or 503, and /health/ready is 503. Messages are still taken.',
 			runbook:
-				'The object store is full, refuses, or does not answer; the log and `/health/ready` say which. Images are answered 0xA700, and 503 over DICOMweb, and their senders send them again. Messages are still taken by this node, but a balancer that looks at `/health/ready` sends none. Free space, or bring the disk or the bucket back: the node is well again by itself. A step of the store that takes longer than OBJECT_STORE_MS_MAX is given up (`tributary_object_store_timeouts_total`), and while one hangs nothing new is begun. Requests to a bucket are sent OBJECT_STORE_ATTEMPTS_MAX times. A disk that hangs also holds the threads that look up names and check passwords, so signing in may wait for it.',
+				'The object store is full, refuses, or does not answer; the log and `/health/ready` say which. Images are answered 0xA700, and 503 over DICOMweb, and their senders send them again. Messages are still taken by this node, but a balancer that looks at `/health/ready` sends none. Free space, or bring the disk or the bucket back; the node recovers by itself. A step of the store that takes longer than OBJECT_STORE_MS_MAX is given up (`tributary_object_store_timeouts_total`), and while one hangs nothing new is begun. Requests to a bucket are sent OBJECT_STORE_ATTEMPTS_MAX times. A disk that hangs also holds the threads that look up names and check passwords, so signing in may wait for it.',
 		},
 		{
 			name: 'TributaryShardDown',
@@ -62,9 +62,9 @@ export const nodesRules: RuleGroup = {
 			for: '0m',
 			text: 'increase(tributary_tls_renewals_total{outcome="refused"}[15m]) > 0',
 			summary: '{{ $labels.instance }} cannot use its new TLS files',
-			description: 'The log names the variable and the reason. The certificates of before stay in use.',
+			description: 'The log names the variable and the reason. The previous certificates stay in use.',
 			runbook:
-				'The TLS files were changed and cannot be used; the log names the variable and the reason. The certificates of before stay in use until they expire. A restart would be refused. Put files that fit each other in place.',
+				'The TLS files were changed and cannot be used; the log names the variable and the reason. The previous certificates stay in use until they expire, and the node would not start again with these files. Put a key and a certificate in place that belong together.',
 		},
 		{
 			name: 'TributaryAuditLost',
@@ -72,9 +72,9 @@ export const nodesRules: RuleGroup = {
 			for: '0m',
 			text: 'increase(tributary_audit_events_total{outcome="lost"}[15m]) > 0',
 			summary: '{{ $labels.instance }} loses events of the audit trail',
-			description: 'More wait than AUDIT_EVENTS_MAX, because the database does not take them; the log names some.',
+			description: 'More events wait than AUDIT_EVENTS_MAX allows, because the database does not take them. The log names some of them.',
 			runbook:
-				'More events of the audit trail wait in memory than AUDIT_EVENTS_MAX, because the database does not take them. The log names the first of those that are lost. Bring the database back; raise AUDIT_EVENTS_MAX if memory allows.',
+				'More events of the audit trail wait in memory than AUDIT_EVENTS_MAX allows, because the database does not take them. The log names the first of those that are lost. Bring the database back; raise AUDIT_EVENTS_MAX if memory allows.',
 			list: '/audit',
 		},
 		{
@@ -108,7 +108,7 @@ export const nodesRules: RuleGroup = {
 			summary: 'the {{ $labels.store }} of {{ $labels.instance }} is nearly full',
 			description: 'More than 85 % of DISK_BUDGET_BYTES, of the file system with DATA_DIR, or of DATABASE_BUDGET_BYTES is in use.',
 			runbook:
-				'More than 85 % is in use: of the file system with DATA_DIR, or of DISK_BUDGET_BYTES (`disk`), or of DATABASE_BUDGET_BYTES (`database`). Add space, or keep less: `tributary retention preview` says what shorter times would remove, [What stays, what goes](#what-stays-what-goes) how. Removed images give their space back when their segment is compacted, after an hour; removed rows when PostgreSQL reuses it, dropped months at once.',
+				'More than 85 % is in use: of the file system with DATA_DIR, or of DISK_BUDGET_BYTES (`disk`), or of DATABASE_BUDGET_BYTES (`database`). Add space, or keep less: `tributary retention preview` says what shorter times would remove, and [What stays, what goes](#what-stays-what-goes) says how to set them. Removed images give their space back when their segment is compacted, about an hour later. PostgreSQL uses the space of removed rows again; dropped months give theirs back at once.',
 		},
 		{
 			name: 'TributaryDiskFull',
@@ -127,9 +127,9 @@ export const nodesRules: RuleGroup = {
 			text: 'max by (job) (tributary_retention_failing) > 0',
 			summary: 'retention failed',
 			list: '/retention?tab=runs',
-			description: 'The latest run failed. What is too old stays until one succeeds; the next follows within an hour or two.',
+			description: 'The latest run failed. What is too old stays until a run succeeds. The next one follows within two hours.',
 			runbook:
-				'The latest run of retention failed. `tributary retention runs` says why, and the log has the error. What it had removed is removed; everything else stays until a run succeeds. A failed run is tried again after an hour. `tributary retention run` tries it at once.',
+				'The latest run of retention failed. `tributary retention runs` says why, and the log has the error. What it removed before it failed is gone; everything else stays until a run succeeds. A failed run is tried again after an hour. `tributary retention run` tries it at once.',
 		},
 		{
 			name: 'TributaryArchiveFailing',
@@ -149,7 +149,7 @@ export const nodesRules: RuleGroup = {
 			summary: 'a transaction of the database has been open for an hour',
 			description: 'Until it ends, dead rows cannot be removed, and a replica may lag.',
 			runbook:
-				'A transaction has been open for more than an hour, so that VACUUM removes nothing younger. `select pid, application_name, xact_start, state from pg_stat_activity where xact_start is not null order by xact_start` names it; `tributary …` are those of this service (an export of a very large site may take so long), others somebody forgot. `select pg_terminate_backend(<pid>)` ends it.',
+				'A transaction has been open for more than an hour, and VACUUM removes no row that became dead since it began. `select pid, application_name, xact_start, state from pg_stat_activity where xact_start is not null order by xact_start` names it. Where application_name begins with `tributary` it belongs to this service (an export of a very large site may take that long); any other has probably been forgotten. `select pg_terminate_backend(<pid>)` ends it.',
 		},
 		{
 			name: 'TributaryTableBloat',
@@ -159,7 +159,7 @@ export const nodesRules: RuleGroup = {
 			summary: 'a table of the database is mostly dead rows',
 			description: 'Autovacuum does not keep up, or a transaction that is open keeps it from removing them.',
 			runbook:
-				'Of a table with more than 100,000 rows, two in five are dead. `select relname, n_live_tup, n_dead_tup, last_autovacuum from pg_stat_user_tables order by n_dead_tup desc limit 10` names it. Look for transactions that are open (TributaryTransactionLong) and for replication slots that nobody reads; then let autovacuum take more (`autovacuum_vacuum_cost_limit`, `autovacuum_max_workers`), or run `vacuum` on that table.',
+				'In a table of more than 100,000 rows, two rows in five are dead. `select relname, n_live_tup, n_dead_tup, last_autovacuum from pg_stat_user_tables order by n_dead_tup desc limit 10` names it. Look for transactions that are open (TributaryTransactionLong) and for replication slots that nobody reads; then let autovacuum take more (`autovacuum_vacuum_cost_limit`, `autovacuum_max_workers`), or run `vacuum` on that table.',
 		},
 		{
 			name: 'TributaryWorkerRestarts',
@@ -169,7 +169,7 @@ export const nodesRules: RuleGroup = {
 			summary: 'workers of {{ $labels.instance }} keep ending',
 			description: 'A message may be ending the worker; the log names its id.',
 			runbook:
-				'A message may be ending the worker; the log names its id. The log line of the restart names the messages of the batch. A message that ends a worker twice is refused and kept in the message log.',
+				'A message may be ending the worker. The log line of the restart names the messages of the batch by their ids. A message that ends a worker twice is refused and kept in the message log.',
 			list: '/messages?outcome=refused',
 		},
 		{
@@ -212,7 +212,7 @@ export const nodesRules: RuleGroup = {
 			summary: 'the last backup is older than 36 hours',
 			description: 'What has been received since then is in the database and the object store only.',
 			runbook:
-				'No backup has finished for 36 hours. `tributary backup list` shows one that was cut off; run `tributary backup` again: it uses the objects that are there. Look at the timer (`systemctl status tributary-backup.timer`), and at the space where the backups are kept.',
+				'No backup has finished for 36 hours. `tributary backup list` shows whether one was cut off. Run `tributary backup` again; it uses the objects that are already copied. Look at the timer (`systemctl status tributary-backup.timer`), and at the space where the backups are kept.',
 		},
 	],
 };

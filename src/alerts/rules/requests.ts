@@ -32,7 +32,7 @@ export const requestsRules: RuleGroup = {
 			summary: 'the replica of {{ $labels.instance }} does not answer',
 			description: 'The primary answers all reads and searches in its place.',
 			runbook:
-				'The server of DATABASE_READ_URL does not answer, or is no standby of the primary any more; `/health/ready` and `tributary status` say which. Callers notice nothing, because the primary answers in its place, which it may not bear for long. Bring the standby back, or set DATABASE_READ_URL to another one. It is read again by itself within a second.',
+				'The server of DATABASE_READ_URL does not answer, or is no longer a standby of the primary; `/health/ready` and `tributary status` say which. Callers notice nothing, because the primary answers in its place, which may become too much for it. Bring the standby back, or set DATABASE_READ_URL to another one. It is read again by itself within a second.',
 		},
 		{
 			name: 'TributaryReplicaBehind',
@@ -62,7 +62,7 @@ export const requestsRules: RuleGroup = {
 			summary: '{{ $labels.instance }} refuses instances',
 			description: 'Instances from modalities are not stored.',
 			runbook:
-				'C-STORE is answered with a failure. 0xA700: the disk or the database; 0xA900 and 0xC000: the modality. The log and the message log have the reasons.',
+				'C-STORE is answered with a failure. 0xA700 points to the disk or the database, 0xA900 and 0xC000 to the modality. The log and the message log have the reasons.',
 			list: '/associations',
 		},
 		{

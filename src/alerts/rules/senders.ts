@@ -54,9 +54,9 @@ export const sendersRules: RuleGroup = {
 			for: '0m',
 			text: 'sum by (instance, reason) (increase(tributary_mllp_frame_errors_total[15m])) > 10',
 			summary: 'broken MLLP frames on {{ $labels.instance }}: {{ $labels.reason }}',
-			description: 'A sender breaks off, or sends frames longer than MLLP_FRAME_BYTES_MAX.',
+			description: 'A sender breaks off within a message, or sends frames longer than MLLP_FRAME_BYTES_MAX.',
 			runbook:
-				'A sender breaks off, or sends more than MLLP_FRAME_BYTES_MAX. `timeout` and `unfinished`: the network or the sender breaks off. `too-long`: raise MLLP_FRAME_BYTES_MAX if such messages are wanted. `restarted`, `empty`: a faulty sender.',
+				'A sender breaks off within a message, or sends frames longer than MLLP_FRAME_BYTES_MAX. `timeout` and `unfinished`: the network or the sender breaks off. `too-long`: raise MLLP_FRAME_BYTES_MAX if such messages are wanted. `restarted` and `empty`: the sender is faulty.',
 			list: '/clients',
 		},
 		{
@@ -67,7 +67,7 @@ export const sendersRules: RuleGroup = {
 			summary: 'API keys expire soon',
 			description: '`tributary key list` names them with a warning. `tributary key rotate` gives each a successor.',
 			runbook:
-				'API keys are in the last quarter of their life, and end within two weeks. `tributary key list` names them with a `warning`. Give each a successor with `tributary key rotate <key-id>`, which leaves both valid for a week, or another end with `tributary key set <key-id> --expires`.',
+				'API keys are in the last quarter of their life, and expire within two weeks. `tributary key list` names them with a `warning`. Give each a successor with `tributary key rotate <key-id>`, which leaves both valid for a week, or a later date with `tributary key set <key-id> --expires`.',
 			list: '/keys',
 		},
 		{
@@ -78,7 +78,7 @@ export const sendersRules: RuleGroup = {
 			summary: '{{ $labels.instance }} refuses API keys or access tokens',
 			description: 'A revoked key or a token of an unknown issuer is still in use, or somebody is guessing keys.',
 			runbook:
-				'A revoked key or a token that no issuer of a site stands for is still in use, or somebody tries keys. The log has the addresses. Guessing a key is hopeless, so a forgotten sender is more likely.',
+				'A revoked key, or a token of an issuer that no site trusts, is still in use, or somebody tries keys. The log has the addresses. Guessing a key is hopeless, so a forgotten sender is more likely.',
 			list: '/keys',
 		},
 	],
