@@ -35,13 +35,6 @@ function shapeOf(given: PixelShape, { rows, columns, samples, bits, isPlanar, is
 	return { ...given, bits_allocated: bits, bits_stored: stored, planar: isPlanar, photometric, big_endian: false };
 }
 
-/** No codec of the page decodes JPEG Extended with 12 bits (docs/conformance/dicomweb.md), which is no fault of the image. */
-function troubleWith({ transferSyntaxUid, shape }: DecodeRequest): string {
-	return codecs[transferSyntaxUid] === 'jpeg' && shape.bits_stored > 8
-		? 'JPEG with loss and 12 bits a sample cannot be shown. Download the image to see it in another viewer.'
-		: 'The compressed image cannot be decoded in the browser.';
-}
-
 async function answerTo(request: DecodeRequest): Promise<void> {
 	let answer: DecodeAnswer;
 	try {
@@ -49,7 +42,7 @@ async function answerTo(request: DecodeRequest): Promise<void> {
 		answer = { id: request.id, bytes: result.bytes, shape: shapeOf(request.shape, result) };
 	} catch {
 		loaded.delete(codecs[request.transferSyntaxUid] ?? '');
-		answer = { id: request.id, trouble: troubleWith(request) };
+		answer = { id: request.id, trouble: 'The compressed image cannot be decoded in the browser.' };
 	}
 	postMessage(answer, 'bytes' in answer ? { transfer: [answer.bytes] } : {});
 }
