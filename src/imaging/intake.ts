@@ -265,7 +265,7 @@ class Reception implements InstanceReception {
 	async #index(instance: StoredInstance, first: Pick<IndexRequest, 'object' | 'placing'> = {}): Promise<IntakeResult> {
 		const { siteId, surface, clientId, settings, trace } = this.#announced;
 		const { index, objects } = this.#options;
-		const given = { siteId, surface, clientId, settings, trace };
+		const given = { siteId, surface, clientId, settings, ...(trace && { trace }) };
 		let answer: IndexAnswer;
 		let placed = instance;
 		try {

@@ -122,7 +122,7 @@ export class PartReception {
 			affectedSopInstanceUid: named.sopInstanceUid,
 			transferSyntaxUid: identity.transferSyntaxUid,
 			...(studyUid === undefined ? {} : { studyUid }),
-			trace: this.#options.trace,
+			...(this.#options.trace && { trace: this.#options.trace }),
 		});
 		let held: Promise<void> | undefined;
 		for (const bytes of identity.waiting) held = this.#reception.write(bytes) ?? held;

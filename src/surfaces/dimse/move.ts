@@ -47,7 +47,10 @@ async function move(context: DimseContext, inquiry: Inquiry, exchange: Exchange)
 		});
 	} catch (error) {
 		if (!(error instanceof AssociationError)) throw error;
-		context.log.warn({ err: error, site: grant.siteSlug, destination: target.title }, 'a C-MOVE destination cannot be reached');
+		context.log.warn(
+			{ err: error, site: grant.siteSlug, destination: target.title, ...inquiry.request.trace },
+			'a C-MOVE destination cannot be reached',
+		);
 		return notSent(context, inquiry, exchange, { ...selection, total }, error.message);
 	}
 	try {

@@ -61,7 +61,7 @@ function begin(context: DimseContext, request: DimseRequest, sopInstanceUid: str
 	return new AttributeListReception(transferSyntax, context.limits.dimseDataSetBytesMax, async (attributes) => {
 		try {
 			return {
-				...(await perform({ siteId, siteSlug, clientId, settings, source: address, sopInstanceUid, attributes, trace })),
+				...(await perform({ siteId, siteSlug, clientId, settings, source: address, sopInstanceUid, attributes, ...(trace && { trace }) })),
 				sopInstanceUid,
 			};
 		} catch (error) {

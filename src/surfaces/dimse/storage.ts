@@ -90,7 +90,7 @@ function beginStore({ intake, limits }: DimseContext, request: DimseRequest): Re
 		affectedSopClassUid: sopClassUid,
 		affectedSopInstanceUid: sopInstanceUid,
 		transferSyntaxUid: transferSyntax,
-		trace,
+		...(trace && { trace }),
 	});
 	return new StoreReception(reception, limits.dimseObjectBytesMax);
 }
