@@ -11,7 +11,7 @@ export function serve(
 	{
 		metrics = createMetrics({ processMetrics: false }),
 		...options
-	}: Partial<Pick<HttpServerOptions, 'admit' | 'metrics' | 'trustedProxies'>> = {},
+	}: Partial<Pick<HttpServerOptions, 'admit' | 'log' | 'metrics' | 'tracing' | 'trustedProxies'>> = {},
 ): Promise<HttpServer> {
 	return createHttpServer({
 		name: 'fhir',
