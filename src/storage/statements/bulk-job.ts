@@ -10,14 +10,13 @@ const asked = `jsonb_strip_nulls(jsonb_build_object('request', $7::text, 'patien
 
 /**
  * Notes a job and its audit event, unless the site has `$9` under way or `$10` in all, or the key `$13` under way. Returns what the site has of
- * both, whether it was noted, and what the key has under way.
+ * both, whether it was noted, and what the key has under way. Of requests to several nodes at the same time one is counted after the other.
  */
 export const insertJob: Statement = {
 	name: 'insert_bulk_job',
 	text: `
 with held as (
-	select count(*) filter (where ${underWay}) as under_way, count(*) filter (where ${underWay} and key_id = $6::text) as of_key, count(*) as kept
-	from bulk_job where site_id = $1
+	select under_way, of_key, kept from bulk_jobs_held($1::uuid, $6::text)
 ), noted as (
 	insert into bulk_job (site_id, id, kind, state, node_id, key_id, request, parameters)
 	select $1, $2::uuid, $3::text, $4::text, $5::uuid, $6::text, $7::text, $8::jsonb from held
