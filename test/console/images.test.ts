@@ -270,6 +270,24 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		assert.deepEqual(await seriousViolations(page), []);
 	});
 
+	test('are named while the preview of their new patient arrives, and what is typed stays', async () => {
+		const released = Promise.withResolvers<void>();
+		await page.route('**/study-edits/preview', async (route) => {
+			await released.promise;
+			await route.continue();
+		});
+		await goTo(page, `/studies/north/${study}`, hostile);
+		await page.getByRole('button', { name: 'Split off…' }).click();
+		const dialog = page.getByRole('dialog');
+		await dialog.getByLabel('Number or id of the patient').fill('nobody');
+		await dialog.getByLabel('Single images, by SOP Instance UID').fill(`${study}.1.1`);
+		released.resolve();
+		await dialog.locator('.note.warning').waitFor();
+		assert.equal(await dialog.getByLabel('Single images, by SOP Instance UID').inputValue(), `${study}.1.1`);
+		await page.unroute('**/study-edits/preview');
+		await page.keyboard.press('Escape');
+	});
+
 	test('are opened in the viewer of the site, in a window of its own', async () => {
 		await goTo(page, `/studies/north/${study}`, hostile);
 		assert.equal(await page.getByRole('button', { name: 'Open in viewer' }).count(), 0);

@@ -3,6 +3,7 @@ import { Choice } from '../../components/choice.tsx';
 import { instantsOf, noPeriod, type Period, PeriodFilter } from '../../components/period.tsx';
 import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
+import { TakenInput } from '../../components/taken-input.tsx';
 import { listClients, type searchMessages } from './calls.ts';
 import { kindNames, surfaceNames } from './outcome.tsx';
 
@@ -80,20 +81,13 @@ export function Filters({
 		<div class="filters">
 			<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
 			<SearchInput label="Control id" value={filters.control_id} onValue={set('control_id')} />
-			<label>
-				Type
-				<input
-					list="message-types"
-					value={filters.type}
-					placeholder="ADT^A08"
-					onChange={(event) => set('type')(event.currentTarget.value)}
-				/>
-				<datalist id="message-types">
-					{types.map((type) => (
-						<option key={type} value={type} />
-					))}
-				</datalist>
-			</label>
+			<TakenInput
+				label="Type"
+				value={filters.type}
+				placeholder="ADT^A08"
+				suggestions={{ id: 'message-types', values: types }}
+				onValue={set('type')}
+			/>
 			<Choice label="Outcome" value={filters.outcome} options={outcomes.map((outcome) => [outcome, outcome])} onValue={set('outcome')} />
 			<Choice label="Kind" value={filters.kind} options={Object.entries(kindNames)} onValue={set('kind')} />
 			<Choice label="Surface" value={filters.surface} options={Object.entries(surfaceNames)} onValue={set('surface')} />

@@ -8,6 +8,7 @@ import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { SiteNeeded } from '../../components/site-needed.tsx';
 import { type Column, ListTable, type Order } from '../../components/table.tsx';
+import { TakenInput } from '../../components/taken-input.tsx';
 import { useFilters } from '../../filters.ts';
 import { may } from '../../session.ts';
 import { studyColumns } from '../patients/sections.tsx';
@@ -78,10 +79,7 @@ function Found({ site }: { site: string }) {
 			<div class="filters">
 				<SearchInput label="Search studies" value={text} onValue={set('text')} placeholder="Accession number or UID" />
 				<SearchInput label="Patient" value={patient} onValue={set('patient')} placeholder="Number of the patient" />
-				<label>
-					Modality
-					<input value={modality} placeholder="CT" size={6} onChange={(event) => set('modality')(event.currentTarget.value)} />
-				</label>
+				<TakenInput label="Modality" value={modality} placeholder="CT" size={6} onValue={set('modality')} />
 				<Choice label="Order" value={filters.sort} options={sorts} any="Newest first" onValue={set('sort')} />
 				<PeriodFilter period={period} onPeriod={(next) => setFilters({ ...filters, ...next })} onClear={clear} />
 				{of === '' && <SavedFilters />}

@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
+import { TakenInput } from '../../components/taken-input.tsx';
 import { Ago } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { count } from '../../format.ts';
@@ -133,17 +134,16 @@ function Edit({ site, study, operation, done, onClose }: EditProps) {
 	};
 	return (
 		<Confirm title={titles[operation]} action={actions[operation]} onConfirm={carryOut} onClose={onClose}>
-			<label class="field">
-				<span>{operation === 'move' ? 'Study Instance UID of the other study' : 'Number or id of the patient'}</span>
-				<input value={target} onChange={(event) => setTarget(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
-			</label>
+			<TakenInput
+				isField
+				label={operation === 'move' ? 'Study Instance UID of the other study' : 'Number or id of the patient'}
+				value={target}
+				onValue={setTarget}
+			/>
 			{operation !== 'assign' && (
 				<>
 					<SeriesChoice study={study} chosen={series} choose={setSeries} />
-					<label class="field">
-						<span>Single images, by SOP Instance UID</span>
-						<input value={listed} onChange={(event) => setListed(event.currentTarget.value)} autocomplete="off" spellcheck={false} />
-					</label>
+					<TakenInput isField label="Single images, by SOP Instance UID" value={listed} onValue={setListed} />
 				</>
 			)}
 			{shown && <Shown preview={shown} />}
@@ -155,7 +155,7 @@ function Edit({ site, study, operation, done, onClose }: EditProps) {
 function SeriesChoice({ study, chosen, choose }: { study: WholeStudy; chosen: readonly string[]; choose(uids: readonly string[]): void }) {
 	return (
 		<fieldset>
-			<legend>Series that go along. If you choose nothing and name no image, all go.</legend>
+			<legend>Choose the series to move. If you choose none and name no image, all of them are moved.</legend>
 			{study.series_list.map(({ series_uid: uid, number, modality, instances }) => (
 				<label class="check" key={uid}>
 					<input
