@@ -64,7 +64,7 @@ describe('alerts in the console', { skip: without('chromium') }, () => {
 		await page.unroute('**/api/v1/**');
 		await page.route('**/api/v1/overview/live', (route) => route.abort());
 		await page.reload();
-		await page.getByText(/^Alerts are unknown since /).waitFor();
+		await page.getByText(/^Alerts have been unknown since /).waitFor();
 		assert.equal(await page.getByText('No alerts').count(), 0);
 		const tile = page.getByRole('region', { name: 'Refused' });
 		assert.match((await tile.textContent()) ?? '', /Unknown\s*since /);

@@ -36,15 +36,15 @@ describe('from failure to remedy in the console', { skip: without('chromium') },
 		await page.getByRole('link', { name: 'Failures' }).click();
 		await page.getByRole('row').filter({ hasText: 'ADT^A28' }).getByRole('link', { name: 'Mend' }).click();
 		const wrong = page.getByRole('region', { name: 'What is wrong' });
-		await wrong.getByText('MSH-9 (Message Type): this event is not taken from this sender.').waitFor();
+		await wrong.getByText('MSH-9 (Message Type): this event is not accepted from this sender.').waitFor();
 		await wrong.getByText('HL7 v2.5.1 §2.15.9.9 (MSH-9, table 0003)').waitFor();
 		assert.match((await page.locator('tr.at-fault').textContent()) ?? '', /^MSH-9/);
 		await wrong.getByRole('button', { name: 'Accept ADT^A28 from this sender…' }).click();
 		const dialog = page.getByRole('dialog', { name: 'Accept ADT^A28 from this sender?' });
-		await dialog.getByText('3 messages wait for this cause. With this setting: 3 accepted. Nothing was written.').waitFor();
+		await dialog.getByText('3 messages wait for this cause. With the changed setting: 3 accepted. Nothing was written.').waitFor();
 		assert.deepEqual(await seriousViolations(page), []);
 		await dialog.getByRole('button', { name: 'Change it and replay 3' }).click();
-		await page.getByText('The setting holds, and the replay of 3 messages has started.').waitFor();
+		await page.getByText('The setting is changed, and the replay of 3 messages has started.').waitFor();
 		await goTo(page, '/failures?site=north', 'Failures');
 		const run = page.locator('.run-line').filter({ hasText: '3 accepted' });
 		await run.waitFor();
@@ -66,7 +66,7 @@ describe('from failure to remedy in the console', { skip: without('chromium') },
 		await row.getByRole('button', { name: 'Replay…' }).click();
 		const dialog = page.getByRole('dialog', { name: 'Replay 3 messages?' });
 		await dialog.getByText('As everything is now: 3 refused again.').waitFor();
-		await dialog.getByRole('button', { name: 'Replay all the same' }).click();
+		await dialog.getByRole('button', { name: 'Replay anyway' }).click();
 		const run = page.locator('.run-line').filter({ hasText: '3 refused again' });
 		await run.waitFor();
 		assert.match((await run.textContent()) ?? '', /^refused again/);

@@ -81,7 +81,7 @@ describe('retention in the console', { skip: without('chromium') }, () => {
 
 	test('what would go is counted before, and a run removes just that', async () => {
 		const page = await opened('owner@example.org');
-		await page.getByRole('button', { name: 'Count what would go now' }).click();
+		await page.getByRole('button', { name: 'Count what would be removed now' }).click();
 		await page.getByText(/^The next run would remove 1 study, 1 unmatched message: about /).waitFor();
 		await page
 			.getByRole('row', { name: /^Studies .* north 30 days the site .*1 study, .*1 older study is kept by a legal hold/ })

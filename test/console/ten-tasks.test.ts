@@ -37,7 +37,7 @@ const tasks: readonly Task[] = [
 			await page.getByRole('row').filter({ hasText: 'ADT^A28' }).getByRole('link', { name: 'Mend' }).click();
 			await page.getByRole('button', { name: 'Accept ADT^A28 from this sender…' }).click();
 			await page.getByRole('dialog').getByRole('button', { name: 'Change it and replay 2' }).click();
-			await page.getByText('The setting holds, and the replay of 2 messages has started.').waitFor();
+			await page.getByText('The setting is changed, and the replay of 2 messages has started.').waitFor();
 		},
 	},
 	{
@@ -46,7 +46,7 @@ const tasks: readonly Task[] = [
 		carryOut: async (page) => {
 			await screen(page, 'Failures');
 			await page.getByRole('row').filter({ hasText: 'PID-3 has no identifier' }).getByRole('button', { name: 'Replay…' }).click();
-			await page.getByRole('dialog').getByRole('button', { name: 'Replay all the same' }).click();
+			await page.getByRole('dialog').getByRole('button', { name: 'Replay anyway' }).click();
 			await page.locator('.run-line').filter({ hasText: 'refused again' }).waitFor();
 		},
 	},

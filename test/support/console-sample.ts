@@ -134,7 +134,7 @@ export async function settingScreens({ administration }: TestService): Promise<S
 					.click(),
 		},
 		{ name: 'shortcuts', path: '/overview', heading: 'Overview', open: (page) => page.keyboard.press('?') },
-		{ name: 'retention', path: '/retention', heading: 'Retention', open: press('Count what would go now') },
+		{ name: 'retention', path: '/retention', heading: 'Retention', open: press('Count what would be removed now') },
 		{ name: 'holds', path: '/retention?tab=holds', heading: 'Retention' },
 		{ name: 'hold-new', path: '/retention?tab=holds', heading: 'Retention', open: press('Place a hold') },
 		{ name: 'hold-remove', path: '/retention?tab=holds', heading: 'Retention', open: press('Remove…') },

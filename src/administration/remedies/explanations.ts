@@ -40,7 +40,7 @@ interface Explanation {
 /** One row for each failure code. */
 export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 	'not-hl7': {
-		wrong: 'what came is not a message of this format',
+		wrong: 'the content is not a message of this format',
 		asks: 'the content follows the syntax of its format from the first byte',
 		by: {
 			hl7v2: { asks: 'a message begins with MSH, then the field separator and the encoding characters', section: '§2.5 and §2.15.9' },
@@ -48,7 +48,7 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 		},
 	},
 	'segment-sequence': {
-		wrong: 'a segment is missing, or stands where its message does not have it',
+		wrong: 'a segment is missing, or stands where it does not belong',
 		asks: 'the parts of a message stand in the order of its structure',
 		by: { hl7v2: { asks: 'the segments stand in the order of the abstract message syntax of the event', section: '§2.12' } },
 	},
@@ -83,13 +83,13 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 		by: { hl7v2: { section: '§2.15.9.9 (MSH-9, table 0076)' } },
 	},
 	'unsupported-event': {
-		wrong: 'this event is not taken from this sender',
+		wrong: 'this event is not accepted from this sender',
 		asks: 'the event is one that this service reads; some are read only for senders who are set up for them',
 		by: { hl7v2: { section: '§2.15.9.9 (MSH-9, table 0003)' } },
 	},
 	'unsupported-processing-id': {
-		wrong: 'the message is not one of production, and only those are taken from this sender',
-		asks: 'the receiver checks whether the processing id is one that it takes',
+		wrong: 'the message is not for production, and only such messages are accepted from this sender',
+		asks: 'the receiver checks that it accepts the processing id',
 		by: { hl7v2: { section: '§2.9.2 and §2.15.9.11 (MSH-11, table 0103)' } },
 	},
 	'unsupported-version': {
@@ -128,7 +128,7 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 		by: { fhir: { section: 'SMART App Launch, scopes' } },
 	},
 	unauthenticated: {
-		wrong: 'nobody knows the key or token',
+		wrong: 'the key or token is not known here',
 		asks: 'a request carries a key or token that is valid',
 		by: { fhir: { section: 'RESTful API, Security' } },
 	},
@@ -195,7 +195,7 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 		asks: 'a message stays below the limit; the text of the failure names it',
 	},
 	'head-too-large': { wrong: 'the head of the request is larger than the limit', asks: 'the head of a request stays below the limit' },
-	'timed-out': { wrong: 'the request did not come whole in time', asks: 'a request comes whole within the time that is given to it' },
+	'timed-out': { wrong: 'the request did not arrive completely in time', asks: 'a request arrives completely within the time limit' },
 	'unsupported-media-type': {
 		wrong: 'the content has a media type or an encoding that is not read',
 		asks: 'Content-Type names a form that is read',
@@ -206,16 +206,16 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 		asks: 'a message stays within its share; the sender divides it, or MESSAGE_CPU_MS_MAX is raised',
 	},
 	unprocessable: {
-		wrong: 'the content is well-formed, and makes no sense to its reader',
+		wrong: 'the content is well-formed, but its values make no sense',
 		asks: 'the values of the content fit each other',
 		by: { fhir: { section: 'RESTful API, HTTP Status Codes (422)' }, dicom: { section: 'PS3.7 Annex C (status 0106H)' } },
 	},
-	'too-many-requests': { wrong: 'the sender asked more than its share', asks: 'a sender waits as long as Retry-After says' },
+	'too-many-requests': { wrong: 'the sender made more requests than its share', asks: 'a sender waits as long as Retry-After says' },
 	internal: {
 		wrong: 'the service could not process or store the message, although it may be right',
-		asks: 'nothing of the sender; the log of the service has the cause under the id of the message',
+		asks: 'nothing is asked of the sender; the log of the service has the cause under the id of the message',
 	},
-	unavailable: { wrong: 'the service could not store at that moment', asks: 'nothing of the sender; a replay mends it' },
+	unavailable: { wrong: 'the service could not store at that moment', asks: 'nothing is asked of the sender; a replay corrects it' },
 };
 
 /** The section of each standard about the answer to a fault, for codes without a section of their own. */

@@ -89,7 +89,7 @@ export const remedies = {
 		kind: 'setting',
 		fits: (message) => refusedFor(message, 'unsupported-processing-id') && processingIdOf(message) !== undefined,
 		title: (message) => `Take messages with the processing id ${processingIdOf(message) ?? ''} from this sender`,
-		effect: 'Messages of training or debugging become part of the record like any other.',
+		effect: 'Messages for training or debugging then become part of the record like any other.',
 		settings: (message) => {
 			const id = processingIdOf(message);
 			return id === undefined ? undefined : { processing_ids: with1(settingOf(message.settings, 'processing_ids'), id) };
@@ -107,7 +107,7 @@ export const remedies = {
 		kind: 'setting',
 		fits: ({ text, settings }) => text.includes('leading zeros') && settingOf(settings, 'uids') === 'strict',
 		title: () => 'Take UIDs with leading zeros from this sender',
-		effect: 'Such a UID is taken as it is sent.',
+		effect: 'Such a UID is accepted as it is sent.',
 		settings: () => ({ uids: 'lenient' }),
 	},
 	'clients-write-reports': {
@@ -128,7 +128,8 @@ export const remedies = {
 		kind: 'setting',
 		fits: ({ flags }) => flags.includes('time-zone-assumed'),
 		title: () => 'Set the time zone of this sender',
-		effect: 'Times that arrive without an offset are read by this zone from now on. “Read stored times anew…” carries over what is stored.',
+		effect:
+			'From now on, times that arrive without an offset are read by this zone. “Read stored times anew…” corrects what is already stored.',
 		asks: 'IANA name, such as Europe/Berlin',
 		settings: (_message, value) => (isTimeZone(value) ? { time_zone: value } : undefined),
 	},
@@ -136,21 +137,21 @@ export const remedies = {
 		kind: 'place',
 		fits: (message) => refusedFor(message, 'sender-not-authorized'),
 		title: () => 'Add the address, MSH-3 and MSH-4 or AE title to the client',
-		effect: 'The client page has what the client may send from, and its grants.',
+		effect: 'The page of the client says from where it may send, and what it may do.',
 		href: ({ clientId, site }) => (clientId === nilId ? `/clients?site=${site}` : `/clients/${clientId}`),
 	},
 	'join-authorities': {
 		kind: 'place',
 		fits: (message) => refusedFor(message, 'ambiguous-key', 'key-conflict'),
 		title: () => 'Name one authority, or merge the patients',
-		effect: 'Identity lists the patients with the number; joining two names of one authority, or a merge, leaves one of them.',
+		effect: 'Identity lists the patients with this number. Join two names of one authority, or merge the patients, so that one is left.',
 		href: ({ site }) => `/identity?site=${site}`,
 	},
 	'link-study': {
 		kind: 'place',
 		fits: ({ flags }) => flags.some((flag) => ['other-patient', 'unmatched-study'].includes(flag)),
 		title: () => 'Link the images to their patient or study',
-		effect: 'The page of a study gives it to a patient, or moves its images.',
+		effect: 'On the page of a study you can give it to a patient, or move its images.',
 		href: ({ site }) => `/studies?site=${site}`,
 	},
 } as const satisfies Readonly<Record<string, Remedy>>;

@@ -72,7 +72,7 @@ export function Find({ user, onClose }: { user: SignedInUser; onClose(): void })
 					))}
 				</ul>
 				{found.failure && text.length >= 2 && <Problem failure={found.failure} onRetry={found.reload} />}
-				{isNothing && <p class="muted">Nothing begins so.</p>}
+				{isNothing && <p class="muted">Nothing was found that begins like this.</p>}
 			</form>
 		</Dialog>
 	);

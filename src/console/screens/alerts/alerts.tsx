@@ -66,10 +66,10 @@ export function NetworkAlerts() {
 	return (
 		<Page
 			title="Alerts"
-			lead="Alerts of all nodes. Overview shows those of the node that answers you."
+			lead="These are the alerts of all nodes. The overview shows those of the node that answers you."
 			actions={
 				<>
-					<LinkButton href="/notifications">Who is told</LinkButton>
+					<LinkButton href="/notifications">Who is notified</LinkButton>
 					<Button icon="refresh" onClick={answer.reload}>
 						Refresh
 					</Button>
@@ -77,7 +77,12 @@ export function NetworkAlerts() {
 			}
 		>
 			<div class="filters">
-				<Choice label="Which" value={which} options={[['ended', 'ended ones too']]} onValue={(value) => setFilters({ which: value })} />
+				<Choice
+					label="Which"
+					value={which}
+					options={[['ended', 'Include ended alerts']]}
+					onValue={(value) => setFilters({ which: value })}
+				/>
 			</div>
 			<ListTable
 				list={wholeList(answer)}
@@ -87,8 +92,8 @@ export function NetworkAlerts() {
 				identify={({ id }) => id}
 				tone={({ severity, ended_at: at }) => (at === null && severity === 'critical' ? 'danger' : undefined)}
 				empty={
-					<EmptyList icon="check" title="No alerts" filtered="No alerts have been noted" clear={clear}>
-						<p>Nothing needs you now.</p>
+					<EmptyList icon="check" title="No alerts" filtered="No alerts have been recorded" clear={clear}>
+						<p>Nothing needs your attention now.</p>
 					</EmptyList>
 				}
 			/>

@@ -71,7 +71,7 @@ export function Associations() {
 	return (
 		<Page
 			title="Associations"
-			lead="Accepted DICOM associations that have ended. Connection tests (C-ECHO) are not listed. The audit trail lists rejected associations."
+			lead="This list has the DICOM associations that were accepted and have ended. Connection tests (C-ECHO) are not listed. Rejected associations are in the audit trail."
 			actions={
 				<Button icon="refresh" onClick={found.reload}>
 					Refresh

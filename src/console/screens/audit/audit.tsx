@@ -51,7 +51,7 @@ export function Audit() {
 	return (
 		<Page
 			title="Audit"
-			lead="Every change with the values before and after, access to patient data and images, and refused callers."
+			lead="The trail records every change with the values before and after, access to patient data and images, and refused callers."
 			actions={
 				<LinkButton href={`/api/v1/audit.csv${queryText(Object.entries(query))}`} icon="download" download>
 					Export CSV

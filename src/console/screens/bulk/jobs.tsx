@@ -87,7 +87,7 @@ export function Jobs() {
 	return (
 		<Page
 			title="Exports and imports"
-			lead="Jobs of FHIR bulk data. Clients start them with their keys; finished ones are kept for a day unless BULK_AGE_MS_MAX says otherwise."
+			lead="Clients start exports and imports of FHIR bulk data with their keys. Finished ones are kept for a day, unless BULK_AGE_MS_MAX says otherwise."
 			actions={
 				<Button icon="refresh" onClick={found.reload}>
 					Refresh

@@ -23,7 +23,7 @@ export function useOverlap(): { carryOut(change: Change): Promise<void>; questio
 		close();
 	};
 	const question = asked && (
-		<Confirm title="Another site uses these addresses" action="Use them all the same" danger onConfirm={confirm} onClose={close}>
+		<Confirm title="Another site uses these addresses" action="Use them anyway" danger onConfirm={confirm} onClose={close}>
 			<p>{asked.text}</p>
 		</Confirm>
 	);

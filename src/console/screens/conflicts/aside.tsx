@@ -12,12 +12,12 @@ const decisions = {
 	received: {
 		title: 'Take the image into its study?',
 		action: 'Take it into the study',
-		text: 'The image belongs to the patient of the study from now on, whatever it says itself.',
+		text: 'From now on the image belongs to the patient of the study, whatever patient it names itself.',
 	},
 	split: {
 		title: 'Make it a study of its own?',
 		action: 'Make a study of its own',
-		text: 'The image becomes part of a new study of the patient whom it names.',
+		text: 'The image becomes part of a new study of the patient that it names.',
 	},
 	stored: { title: 'Leave the image aside?', action: 'Leave it aside', text: 'Readers do not see the image. It stays in quarantine.' },
 } as const;

@@ -40,7 +40,7 @@ export function Conflicts() {
 	return (
 		<Page
 			title="Conflicts"
-			lead="Images received under a known UID but with different content, and images that name another patient than their study. They are kept until somebody decides."
+			lead="Some images arrive under a known UID with different content, or name another patient than their study does. They are kept here until somebody decides."
 		>
 			<div class="filters">
 				<label class="check">

@@ -119,7 +119,7 @@ export function Failures() {
 	return (
 		<Page
 			title="Failures"
-			lead="Refused messages, grouped by cause. Resolve the cause, then replay them."
+			lead="Refused messages are grouped by cause. Resolve a cause, then replay its messages."
 			actions={
 				<>
 					<LinkButton href="/set-aside">Set aside</LinkButton>
@@ -214,7 +214,7 @@ function ReplayCause({ group, since, onClose, onStarted }: ReplayCauseProps) {
 	return (
 		<Confirm
 			title={`Replay ${count(group.open, 'message')}?`}
-			action={isVain ? 'Replay all the same' : 'Replay'}
+			action={isVain ? 'Replay anyway' : 'Replay'}
 			danger={isVain}
 			onConfirm={start}
 			onClose={onClose}

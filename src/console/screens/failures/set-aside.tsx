@@ -58,7 +58,11 @@ export function SetAsideMessages() {
 		[site],
 	);
 	return (
-		<Page title="Set aside" up={{ href: '/failures', title: 'Failures' }} lead="Refused messages that nobody will mend, and why.">
+		<Page
+			title="Set aside"
+			up={{ href: '/failures', title: 'Failures' }}
+			lead="These refused messages will not be corrected. The list says why."
+		>
 			<ListTable
 				list={found}
 				caption="Messages that were set aside, newest first"

@@ -146,7 +146,7 @@ function Messages({ feed: { messages } }: { feed: ShownFeed }) {
 	return (
 		<Panel title="Latest messages">
 			{messages.length === 0 ? (
-				<p class="muted">The message log has none. Images and accepted FHIR requests are counted, and not logged.</p>
+				<p class="muted">The message log has no message from this sender. Images and accepted FHIR requests are counted but not logged.</p>
 			) : (
 				<Table
 					caption="Latest messages"
@@ -169,7 +169,7 @@ function Changes({ feed: { changes, site } }: { feed: ShownFeed }) {
 	return (
 		<Panel title="Who changed what">
 			{changes.length === 0 ? (
-				<p class="muted">Nobody has changed it among the latest events of the site.</p>
+				<p class="muted">None of the latest events of the site changed this feed.</p>
 			) : (
 				<ul class="plain-list">
 					{changes.map(({ id, at, actor, action }) => (
@@ -200,8 +200,8 @@ function Pause({ feed, onClose, reload }: { feed: ShownFeed; onClose(): void; re
 	return (
 		<Confirm title={`Pause ${feed.name}?`} action="Pause" onConfirm={act} onClose={onClose}>
 			<p>
-				Nothing is taken from it until you resume. MLLP waits, HTTP is answered 503, C-STORE 0xA700. The sender keeps what it has; what is
-				stored stays readable.
+				Nothing is taken from this sender until you resume it. Messages over MLLP wait, HTTP requests are answered with 503, and C-STORE
+				with 0xA700. The sender keeps what it has not delivered, and stored data stays readable.
 			</p>
 			<div class="field">
 				<label for="pause-reason">Reason, for the audit trail</label>

@@ -86,7 +86,7 @@ export function Feeds() {
 	}, [answer.reload]);
 	const feeds = answer.data ?? [];
 	return (
-		<Page title="Feeds" lead="Every sender, and the traffic that matches none of them. The figures are those of all nodes.">
+		<Page title="Feeds" lead="This page shows every sender, and the traffic that matches none of them. The figures are those of all nodes.">
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{answer.data === undefined ? (
 				!answer.failure && <Loading lines={8} />

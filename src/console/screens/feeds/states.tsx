@@ -29,7 +29,7 @@ export function spanOf(minutes: number): string {
 /** Says after how long without a message a feed counts as silent, and why. */
 export function silenceOf({ kind, silent_after_minutes: minutes, silent_by: by }: FeedRecord): string {
 	if (kind === 'unmatched' || kind === 'former') return 'not judged';
-	if (minutes === null) return 'not known yet: it takes two weeks of this hour of the week, or a time set by hand';
+	if (minutes === null) return 'not known yet: this takes two weeks of traffic at this hour of the week, or a time that is set by hand';
 	return by === 'setting'
 		? `after ${spanOf(minutes)}, as set`
 		: `after ${spanOf(minutes)}: three times its longest usual pause at this hour`;

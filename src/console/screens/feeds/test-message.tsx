@@ -28,8 +28,9 @@ export function TestMessage({ feed, onClose }: { feed: ShownFeed; onClose(): voi
 			<div class="confirm">
 				<div class="prose">
 					<p>
-						An invented ADT^A08 for training (MSH-11 is T) takes the way of its messages: matching, mailbox, worker, commit. It stays in the
-						message log and the audit trail, and changes nothing else. To a client of DICOM alone no image is sent; only the match is shown.
+						An invented ADT^A08 for training (MSH-11 is T) goes the same way as messages of this sender: matching, mailbox, worker and
+						commit. It stays in the message log and the audit trail, and changes nothing else. If the client sends DICOM only, no image is
+						sent and only the match is shown.
 					</p>
 				</div>
 				{tested && <Facts facts={factsOf(tested)} />}

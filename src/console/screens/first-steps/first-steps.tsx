@@ -43,7 +43,7 @@ export function FirstSteps() {
 				<li>
 					<Panel title="3. The first message">
 						{site === undefined || sender === undefined ? (
-							<p class="muted">Here you get a line to paste, and see what it sends arrive.</p>
+							<p class="muted">Here you get a command to paste, and see its message arrive.</p>
 						) : (
 							<Waiting site={site} sender={sender} />
 						)}

@@ -130,9 +130,9 @@ function fieldsOf(way: Way, site: SiteRecord): FieldDescription[] {
 	return [
 		name,
 		addresses,
-		ae('calling_ae', 'AE title of the sender', 'The name by which the modality calls.'),
+		ae('calling_ae', 'AE title of the sender', 'The AE title of the modality itself.'),
 		...(site.ae_title === null
-			? [ae('ae_title', 'AE title of the site', 'The name that the modality calls: capital letters and digits.')]
+			? [ae('ae_title', 'AE title of the site', 'The AE title that the modality has to call: capital letters and digits.')]
 			: []),
 	];
 }

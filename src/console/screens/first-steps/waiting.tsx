@@ -28,7 +28,12 @@ async function look(site: string, { sends, sinceMs }: Sender, signal: AbortSigna
 		if (association === undefined) return undefined;
 		const { instances } = association;
 		if (instances === 0)
-			return { tone: 'danger', text: 'The sender called, and no image was stored.', href: `/associations?site=${site}`, link: 'See why' };
+			return {
+				tone: 'danger',
+				text: 'The sender connected, but no image was stored.',
+				href: `/associations?site=${site}`,
+				link: 'See why',
+			};
 		return {
 			tone: 'good',
 			text: `The first ${instances === 1 ? 'image is' : 'images are'} here.`,
@@ -39,7 +44,7 @@ async function look(site: string, { sends, sinceMs }: Sender, signal: AbortSigna
 	const message = (await listMessages({ site, since, limit: 1 }, signal))[0];
 	if (message === undefined) return undefined;
 	const href = `/messages/${message.id}`;
-	if (message.outcome === 'refused') return { tone: 'danger', text: 'A message came, and was refused.', href, link: 'See why' };
+	if (message.outcome === 'refused') return { tone: 'danger', text: 'A message arrived, but it was refused.', href, link: 'See why' };
 	return { tone: 'good', text: 'The first message is here.', href, link: 'Open it' };
 }
 

@@ -17,7 +17,7 @@ export function Authorities({ site }: { site: string }) {
 	if (answer.data === undefined) return <Loading lines={4} />;
 	return (
 		<>
-			<p class="lead">Names that mean one assigning authority. Senders teach them, and managers join others.</p>
+			<p class="lead">These names mean the same assigning authority. Some are learned from senders, and managers join others.</p>
 			{may('manager') && (
 				<p>
 					<Button icon="plus" onClick={() => setJoining(true)}>
@@ -56,7 +56,7 @@ function Join({ site, onDone, onClose }: { site: string; onDone(): void; onClose
 	const preview = useAnswer(async (signal) => (isNamed ? previewJoin(names, signal) : undefined), [site, names.system, names.other]);
 	const join = async () => {
 		const { merged, more } = await joinAuthorities(names);
-		const text = `The names are one authority. ${merged === 1 ? 'One patient was' : `${merged} patients were`} merged.`;
+		const text = `The names now mean one authority. ${merged === 1 ? 'One patient was' : `${merged} patients were`} merged.`;
 		say(more ? `${text} More are left: join the names again.` : text);
 		onDone();
 	};
@@ -78,7 +78,7 @@ function Join({ site, onDone, onClose }: { site: string; onDone(): void; onClose
 }
 
 function Merged({ preview: { pairs, count } }: { preview: JoinPreview }) {
-	if (count === 0) return <p>No patients would become one.</p>;
+	if (count === 0) return <p>No patients would be merged.</p>;
 	return (
 		<>
 			<p>
@@ -119,7 +119,7 @@ function Alias({ site, alias, onDone }: { site: string; alias: AuthorityAlias; o
 					danger
 					onConfirm={async () => {
 						await undoAuthority({ site, system, other });
-						say('The names are two authorities again.');
+						say('The names mean two authorities again.');
 						setAsking(false);
 						onDone();
 					}}

@@ -19,7 +19,8 @@ import { acceptMismatch, dismissIdentity, type IdentityPage, listIdentity } from
 type Kind = 'doubt' | 'overlay' | 'alike' | 'sharing';
 
 const leads: Readonly<Record<Kind, string>> = {
-	doubt: 'What a message, image or request left open about its patient. Each is listed once, however often it comes.',
+	doubt:
+		'These are questions about a patient that a message, an image or a request left open. Each is listed once, however often it occurs.',
 	overlay: 'A message changed both name and birth date of a known patient. It may be about another person.',
 	alike: 'Patients with the same name, birth date and gender but different identifiers.',
 	sharing: 'Patients with the same number from one authority, or from different ones and with the same name or birth date.',

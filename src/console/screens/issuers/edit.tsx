@@ -34,14 +34,14 @@ const tokens: readonly FieldDescription[] = [
 		required: true,
 		code: true,
 		placeholder: 'research-export',
-		hint: 'The ids of the clients whose tokens are taken; press Enter after each.',
+		hint: 'The ids of the clients whose tokens are accepted; press Enter after each.',
 		check: (part) => (part.length <= 500 ? undefined : `${part} is too long.`),
 	},
 ];
 
 const further: readonly (readonly [name: string, label: string, hint: string])[] = [
-	['jwks_url', 'Keys', 'The URL of the keys. If it is empty, the metadata of the provider say so.'],
-	['token_endpoint', 'Token endpoint', 'Where clients get tokens. If it is empty, the metadata of the provider say so.'],
+	['jwks_url', 'Keys', 'The URL of the keys. If it is empty, it is taken from the metadata of the provider.'],
+	['token_endpoint', 'Token endpoint', 'Where clients get tokens. If it is empty, it is taken from the metadata of the provider.'],
 	['client_claim', 'Claim of the client', 'If it is empty: client_id, azp or appid.'],
 	['scope_claim', 'Claim of the scopes', 'If it is empty: scope or scp.'],
 	['site_claim', 'Claim of the site', 'For a provider that serves several sites: a claim that tokens for this site must have.'],

@@ -70,13 +70,13 @@ export function Issuers() {
 	);
 	const toggle = async (issuer: IssuerRecord) => {
 		await (issuer.active ? disableIssuer({ id: issuer.id }) : enableIssuer({ id: issuer.id }));
-		say(issuer.active ? 'The tokens of the issuer are refused from now on.' : 'The tokens of the issuer are taken again.');
+		say(issuer.active ? 'The tokens of the issuer are refused from now on.' : 'The tokens of the issuer are accepted again.');
 		answer.reload();
 	};
 	return (
 		<Page
 			title="Token issuers"
-			lead="FHIR and DICOMweb take access tokens of OIDC providers, beside API keys. An issuer says which tokens lead to a site."
+			lead="FHIR and DICOMweb accept access tokens of OIDC providers as well as API keys. An issuer says which tokens give access to a site."
 			actions={add}
 		>
 			<ListTable

@@ -24,7 +24,7 @@ export function RotateKey({ of, onClose, onRotated }: { of: KeyRecord; onClose()
 								...expires,
 								label: 'The new key ends',
 								half: true,
-								hint: 'If it is empty, the new key lives as long as the old one was given.',
+								hint: 'If it is empty, the new key gets the same lifetime as the old one.',
 							},
 						],
 					},

@@ -21,7 +21,7 @@ export function MessageContentSearch() {
 		<Page
 			title="Search in messages"
 			up={{ href: '/messages', title: 'Messages' }}
-			lead="Finds HL7 v2 messages by what a field holds. The audit trail records which fields you asked for, and not what you looked for."
+			lead="This search finds HL7 v2 messages by what a field holds. The audit trail records which fields you searched, but not what you searched for."
 		>
 			<SiteNeeded icon="messages">{(site) => <Search key={site} site={site} />}</SiteNeeded>
 		</Page>
@@ -117,7 +117,7 @@ function Result({ found, busy, onMore }: { found: Found; busy: boolean; onMore()
 				noun="message"
 				{...messageTable}
 				empty={
-					<Empty icon="search" title="No message matches">
+					<Empty icon="search" title="No messages match">
 						<p>Check the name of the field, or choose a longer time.</p>
 					</Empty>
 				}

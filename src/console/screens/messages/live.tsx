@@ -60,7 +60,7 @@ export function LiveMessages({ filters }: { filters: MessageFilters }) {
 					{paused ? `Continue${waiting.length > 0 ? ` with ${count(waiting.length, 'message')}` : ''}` : 'Pause'}
 				</Button>
 				{skipped && <span class="note">More messages came than are shown; some are left out here. The list has all of them.</span>}
-				{filters.patient !== '' && <span class="note">The patient does not narrow what is live.</span>}
+				{filters.patient !== '' && <span class="note">The filter by patient does not apply to live messages.</span>}
 			</div>
 			{rows.length === 0 ? (
 				<Empty icon="messages" title="Waiting for the next message">

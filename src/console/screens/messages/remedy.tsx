@@ -33,7 +33,7 @@ export function RemedyDialog({ id, remedy, onClose, onApplied }: RemedyDialogPro
 		setFailure(undefined);
 		try {
 			const { replay: run } = await applyRemedy({ id, remedy: remedy.remedy, replay, ...(asks === null ? {} : { value }) });
-			say(run ? `The setting holds, and the replay of ${count(run.total, 'message')} has started.` : 'The setting holds from now on.');
+			say(run ? `The setting is changed, and the replay of ${count(run.total, 'message')} has started.` : 'The setting is changed.');
 			onClose();
 			onApplied();
 		} catch (error) {
@@ -84,7 +84,7 @@ export function RemedyDialog({ id, remedy, onClose, onApplied }: RemedyDialogPro
 /** Says what would become of the messages of a cause. */
 export function Trial({ preview, isNow = false }: { preview: RemedyPreview; isNow?: boolean }) {
 	const { waiting, tried, accepted, ignored, known, refused, refused_for: reasons } = preview;
-	if (waiting === 0) return <p class="note">No message waits for this cause any more.</p>;
+	if (waiting === 0) return <p class="note">No message waits because of this cause any more.</p>;
 	const parts = [
 		[accepted, 'accepted'],
 		[ignored, 'ignored'],
@@ -97,7 +97,7 @@ export function Trial({ preview, isNow = false }: { preview: RemedyPreview; isNo
 			<p>
 				{count(waiting, 'message')} {waiting === 1 ? 'waits' : 'wait'} for this cause.{' '}
 				{tried < waiting && `The oldest ${tried} were tried. `}
-				{isNow ? 'As everything is now' : 'With this setting'}: <strong>{told.join(', ')}</strong>. Nothing was written.
+				{isNow ? 'As everything is now' : 'With the changed setting'}: <strong>{told.join(', ')}</strong>. Nothing was written.
 			</p>
 			{reasons.map(({ code, failure, messages }) => (
 				<p key={`${code} ${failure}`} class="muted">

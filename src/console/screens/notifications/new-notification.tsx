@@ -21,14 +21,14 @@ const ways: FieldDescription = {
 	required: true,
 	options: [
 		{ value: 'email', label: 'E-mail' },
-		{ value: 'webhook', label: 'Webhook', hint: 'A signed POST to a system of yours.' },
+		{ value: 'webhook', label: 'Webhook', hint: 'A signed POST request to one of your systems.' },
 	],
 };
 
 function whose(): FieldDescription {
-	const you = { value: 'you', label: 'You', hint: 'Alerts of the sites that you may see.' };
-	const site = { value: 'site', label: 'A site', hint: 'Alerts of that site.' };
-	const network = { value: 'network', label: 'The network', hint: 'All alerts, those of nodes included.' };
+	const you = { value: 'you', label: 'You', hint: 'You get the alerts of the sites that you may see.' };
+	const site = { value: 'site', label: 'A site', hint: 'The alerts of one site are sent.' };
+	const network = { value: 'network', label: 'The network', hint: 'All alerts are sent, including those of nodes.' };
 	const options = [you, ...(may('manager') ? [site] : []), ...(may('administrator') ? [network] : [])];
 	return { kind: 'radio', name: 'for', label: 'For', required: true, options };
 }
@@ -58,7 +58,7 @@ export function NewNotificationDialog({ site, onClose, onAdded }: NewNotificatio
 			severities: list(values, 'severities') as AddNotification['severities'],
 			alerts: list(values, 'alerts') as AddNotification['alerts'],
 		});
-		say(`${added.to} is told from now on.`);
+		say(`${added.to} is notified from now on.`);
 		onAdded(added);
 	};
 	return (

@@ -100,7 +100,7 @@ function Shown({ notification, reload }: { notification: NotificationRecord; rel
 	const whose = site === null ? (user ?? 'the network') : `the site ${site}`;
 	return (
 		<Page title={to} up={up} marks={marks} lead={`Alerts by ${by === 'email' ? 'e-mail' : 'webhook'} for ${whose}.`} actions={actions}>
-			<Panel title="What is told">
+			<Panel title="What is sent">
 				<Form
 					key={JSON.stringify(initial)}
 					groups={[
@@ -127,24 +127,24 @@ function Shown({ notification, reload }: { notification: NotificationRecord; rel
 					identify={(delivery) => delivery.id}
 					empty={
 						<Empty icon="messages" title="Nothing was sent yet">
-							<p>It is when an alert of these severities starts.</p>
+							<p>A notification is sent when an alert of these severities starts.</p>
 						</Empty>
 					}
 				/>
 			</Panel>
 			{removing && (
 				<Confirm
-					title={`Tell ${to} no more?`}
+					title={`Stop notifying ${to}?`}
 					action="Remove"
 					danger
 					onClose={() => setRemoving(false)}
 					onConfirm={async () => {
 						await removeNotification({ id });
-						say(`${to} is told of no more alerts.`);
+						say(`${to} no longer gets notifications.`);
 						navigate('/notifications');
 					}}
 				>
-					<p>What waits to be sent is not sent any more, and the list of what was sent goes, too.</p>
+					<p>What still waits is not sent, and the list of what was sent is removed.</p>
 				</Confirm>
 			)}
 		</Page>

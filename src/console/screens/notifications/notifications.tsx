@@ -45,7 +45,11 @@ export function Notifications() {
 		</Button>
 	);
 	return (
-		<Page title="Notifications" lead="Who is told, by e-mail or by webhook, when an alert starts and when it ends." actions={add}>
+		<Page
+			title="Notifications"
+			lead="These people and systems are notified by e-mail or webhook when an alert starts and when it ends."
+			actions={add}
+		>
 			<ListTable
 				list={wholeList(answer)}
 				caption="Notifications"
@@ -56,7 +60,7 @@ export function Notifications() {
 				faded={({ active }) => !active}
 				empty={
 					<Empty icon="messages" title="No notifications yet">
-						<p>Be told of the alerts of your sites by e-mail, or let a system know by a signed webhook.</p>
+						<p>You can get the alerts of your sites by e-mail, or let a system know by a signed webhook.</p>
 						{add}
 					</Empty>
 				}

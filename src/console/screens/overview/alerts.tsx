@@ -24,7 +24,7 @@ export function Alerts({ alerts, unknownSince }: AlertsProps) {
 				<p class="unknown">
 					<Icon name="failures" />
 					<span>
-						Alerts are unknown since <Time at={unknownSince} />
+						Alerts have been unknown since <Time at={unknownSince} />
 						{alerts.length > 0 && '. These were active then:'}
 					</span>
 				</p>

@@ -140,7 +140,7 @@ function Shown({ site, chart, up, reload }: Shown) {
 			{chart.merged.length > 0 && <Merged site={site} chart={chart} reload={reload} />}
 			<Panel title="Record">
 				<Tabs label="Record" tabs={tabs} chosen={tab} onChoose={setTab} />
-				{chart.cut.length > 0 && <p class="note">Only the newest are shown of: {chart.cut.join(', ')}.</p>}
+				{chart.cut.length > 0 && <p class="note">Only the newest are shown for: {chart.cut.join(', ')}.</p>}
 			</Panel>
 		</Page>
 	);

@@ -24,7 +24,7 @@ export function Readers({ site, id }: { site: string; id: string }) {
 				identify={(event) => event.id}
 				open={(event) => setOpened(event)}
 				empty={
-					<Empty icon="audit" title="Nobody has read this patient">
+					<Empty icon="audit" title="Nobody has read this record">
 						<p>What a person or a system reads appears here a moment later.</p>
 					</Empty>
 				}

@@ -104,7 +104,7 @@ export function Profiles() {
 			title="Profiles"
 			lead={
 				<>
-					Profiles, value sets and code systems that a site has loaded, beside R4, US Core and IPS, which every site has.
+					A site can load profiles, value sets and code systems. R4, US Core and IPS are there at every site.
 					{site !== undefined && (
 						<>
 							{' '}

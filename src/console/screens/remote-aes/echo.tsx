@@ -13,9 +13,9 @@ const advice: Readonly<Record<RemoteAeEcho['outcome'], string>> = {
 	refused: 'It is there and knows this service, but did not answer with success. Its log says why.',
 	rejected: 'It is there, but does not let this service in. Check both AE titles in its configuration.',
 	'no-context': 'It is there, but does not offer verification (C-ECHO). It may store images all the same.',
-	aborted: 'It broke the call off. It may expect TLS, or not; or it does not accept the address of this service.',
+	aborted: 'It broke off the call. It may expect TLS or no TLS, or it may not accept the address of this service.',
 	unreachable: 'Nothing answers at this address. Check host and port, firewalls, and whether it is running.',
-	timeout: 'It took the connection, or did not, and was silent. Check the port, TLS, and firewalls.',
+	timeout: 'It did not answer in time. Check the port, TLS, and firewalls.',
 	protocol: 'Something answers there that does not speak DICOM. Check the port, and whether it expects TLS.',
 };
 

@@ -54,7 +54,7 @@ export function RemoteAes() {
 	return (
 		<Page
 			title="Remote AEs"
-			lead="The DICOM application entities that this service may call: C-MOVE destinations and receivers of commitment reports."
+			lead="This service may call these DICOM application entities: destinations of C-MOVE and receivers of commitment reports."
 			actions={add}
 		>
 			<ListTable

@@ -94,7 +94,7 @@ export function Reports() {
 		'reports',
 	);
 	return (
-		<Page title="Reports" lead="Diagnostic reports on studies, from messages and from people. To write a new report, open its study.">
+		<Page title="Reports" lead="Diagnostic reports come from messages, or people write them here. To write a report, open its study.">
 			<div class="filters">
 				<SearchInput label="Search reports" value={text} onValue={set('text')} placeholder="Patient, accession or order number" />
 				<Choice label="About" value={about} any="Everything" options={[['images', 'Images only']]} onValue={set('about')} />

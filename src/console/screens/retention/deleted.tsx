@@ -42,7 +42,7 @@ const columns: readonly Column<DeletedStudy>[] = [
 				{reason}
 				{!done && (
 					<span class="sub">
-						<Badge tone="warning">its files go with the next run</Badge>
+						<Badge tone="warning">the next run removes its files</Badge>
 					</span>
 				)}
 			</>
@@ -64,7 +64,7 @@ export function DeletedStudies({ site }: { site: string | undefined }) {
 				identify={({ id, deleted_at: at }) => `${id} ${at}`}
 				empty={
 					<Empty icon="studies" title="No study was deleted">
-						<p>A study goes only where its site says for how long studies are kept.</p>
+						<p>Studies are deleted only at sites that say for how long they keep them.</p>
 					</Empty>
 				}
 			/>

@@ -96,7 +96,7 @@ export function Holds({ site }: { site: string | undefined }) {
 				versions of resources and unmatched messages stay too, and so does the audit trail of the network.
 			</p>
 			<div class="filters">
-				<Choice label="Which" value={which} any="In force" options={[['all', 'Removed ones too']]} onValue={setWhich} />
+				<Choice label="Which" value={which} any="In force" options={[['all', 'Include removed holds']]} onValue={setWhich} />
 				{(answer.data?.length ?? 0) > 0 && place}
 			</div>
 			<ListTable
@@ -108,7 +108,10 @@ export function Holds({ site }: { site: string | undefined }) {
 				faded={({ lifted_at: at }) => at !== null}
 				empty={
 					<EmptyList icon="commitments" title="No legal holds" filtered="No legal holds" clear={undefined}>
-						<p>Place one when a patient or a study may be evidence. The pages of a patient and of a study have a button for it, too.</p>
+						<p>
+							Place a hold when the data of a patient or a study may be evidence. The pages of patients and studies have a button for it
+							too.
+						</p>
 						{place}
 					</EmptyList>
 				}

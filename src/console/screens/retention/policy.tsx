@@ -34,9 +34,9 @@ const columns: readonly Column<Row>[] = [
 const foreseenColumns: readonly Column<Row>[] = [
 	{
 		name: 'rows',
-		title: 'Would go',
+		title: 'Would be removed',
 		cell: ({ kept, foreseen }) => {
-			if (kept === 'audit') return <span class="muted">not counted: it goes by whole months</span>;
+			if (kept === 'audit') return <span class="muted">not counted: whole months are removed</span>;
 			if (foreseen === undefined) return <span class="muted">–</span>;
 			const { rows, bytes: size, held_studies: held } = foreseen;
 			return (
@@ -49,7 +49,7 @@ const foreseenColumns: readonly Column<Row>[] = [
 	},
 	{
 		name: 'oldest',
-		title: 'Oldest of it',
+		title: 'Oldest',
 		tight: true,
 		cell: ({ foreseen }) => (foreseen?.oldest ? <Time at={foreseen.oldest} /> : <span class="muted">–</span>),
 	},
@@ -67,19 +67,19 @@ export function WhatStays({ site }: { site: string | undefined }) {
 	return (
 		<>
 			<p class="note">
-				A site decides for itself on its page under <a href="/sites">Sites</a>. Where it says nothing, the settings of the network hold. A
+				A site decides for itself on its page under <a href="/sites">Sites</a>. Where it says nothing, the settings of the network apply. A
 				study is as old as its last change.
 			</p>
 			<div class="filters">
 				<Button busy={preview.loading} onClick={() => (counts ? preview.reload() : setCounts(true))}>
-					{preview.data === undefined ? 'Count what would go now' : 'Count again'}
+					{preview.data === undefined ? 'Count what would be removed now' : 'Count again'}
 				</Button>
 				{preview.data !== undefined && <p role="status">{foreseenInWords(preview.data)}</p>}
 			</div>
 			{preview.failure && <Problem failure={preview.failure} onRetry={preview.reload} />}
 			<ListTable<Row>
 				list={wholeList(answer, rows)}
-				caption="What stays how long"
+				caption="How long data is kept"
 				noun="rule"
 				columns={preview.data === undefined ? columns : [...columns, ...foreseenColumns]}
 				identify={({ kept, site: of }) => `${kept} ${of}`}

@@ -12,7 +12,7 @@ export function Retention() {
 	const site = useSiteScope();
 	const [{ tab }, setFilters] = useFilters({ tab: 'kept' });
 	const tabs = [
-		{ name: 'kept', title: 'What stays how long', content: () => <WhatStays key={site} site={site} /> },
+		{ name: 'kept', title: 'How long data is kept', content: () => <WhatStays key={site} site={site} /> },
 		{ name: 'holds', title: 'Legal holds', content: () => <Holds site={site} /> },
 		{ name: 'runs', title: 'Runs', content: () => <Runs /> },
 		{ name: 'deleted', title: 'Deleted studies', content: () => <DeletedStudies site={site} /> },

@@ -92,7 +92,7 @@ export function Runs() {
 				tone={({ state }) => (state === 'failed' ? 'danger' : undefined)}
 				empty={
 					<Empty icon="retention" title="No run yet">
-						<p>The first one begins ten minutes after a node has started, and then one follows each day.</p>
+						<p>The first run begins ten minutes after a node has started, and then there is one each day.</p>
 						{begin}
 					</Empty>
 				}
@@ -100,8 +100,8 @@ export function Runs() {
 			{asking && (
 				<Confirm title="Run retention now?" action="Remove what is too old" danger onConfirm={run} onClose={() => setAsking(false)}>
 					<p>
-						It removes what is too old at all sites, and that cannot be undone. “What stays how long” counts before what would go. Leave
-						this open until the run has ended.
+						This removes what is too old at all sites, and it cannot be undone. To see first what would be removed, count it under “How long
+						data is kept”. Keep this dialog open until the run has ended.
 					</p>
 				</Confirm>
 			)}

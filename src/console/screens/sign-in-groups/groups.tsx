@@ -72,7 +72,7 @@ export function SignInGroups() {
 					onClose={() => setAdding(false)}
 					onAdded={() => {
 						setAdding(false);
-						say('The group is added. People whom the provider signed in have to sign in again.');
+						say('The group is added. People who signed in through the provider have to sign in again.');
 						answer.reload();
 					}}
 				/>
@@ -90,7 +90,10 @@ export function SignInGroups() {
 						answer.reload();
 					}}
 				>
-					<p>Its members lose what they have by it. Everybody whom the provider signed in is signed out and signs in again.</p>
+					<p>
+						Its members lose the role that it gives them. Everybody who signed in through the provider is signed out and has to sign in
+						again.
+					</p>
 				</Confirm>
 			)}
 		</Page>

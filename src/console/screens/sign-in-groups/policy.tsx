@@ -41,7 +41,7 @@ export function SecondFactorPolicy() {
 					onlyChanged
 					onSubmit={async (values) => {
 						await setPolicy({ second_factor_roles: list(values, 'roles') as Role[] });
-						say('Saved. It is in force with the next request.');
+						say('Saved. It applies from the next request on.');
 						answer.reload();
 					}}
 				/>

@@ -56,8 +56,8 @@ export const siteSettings = (those: readonly SettingRecord[], site: SiteRecord, 
 		.map(({ topic, title }) => ({ title, fields: settingFields(those, 'site', [topic], site) }))
 		.filter(({ fields }) => fields.length > 0),
 	{
-		title: 'What is kept, in days',
-		hint: 'An empty field means what the network says; 0 keeps for ever. Only administrators can set them. See first what would go: tributary retention preview.',
+		title: 'How long data is kept, in days',
+		hint: 'If a field is empty, the setting of the network applies. 0 keeps data for ever. Only administrators can change these values. Retention counts what would be removed.',
 		fields: settingFields(those, 'site', ['retention'], site).map((field) => ({ ...field, fixed: !limits })),
 	},
 	{

@@ -32,8 +32,8 @@ export function StoredTimes(props: StoredTimesProps) {
 	return (
 		<>
 			<p class="muted">
-				A saved time zone holds from the next message on. Stored messages and images keep the times by which they were read, until you have
-				them read anew.
+				A saved time zone applies from the next message on. Stored messages and images keep the times by which they were read, until you
+				have them read anew.
 			</p>
 			<Button onClick={() => setOpen(true)}>Read stored times anew…</Button>
 			{isOpen && <ReadAnew {...props} onClose={() => setOpen(false)} />}

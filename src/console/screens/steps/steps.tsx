@@ -82,7 +82,7 @@ export function Steps() {
 	return (
 		<Page
 			title="Procedure steps"
-			lead="What modalities report about their work (MPPS): who is examined, since when, and whether all images have arrived."
+			lead="Modalities report their work by MPPS: who is examined, since when, and whether all images have arrived."
 			actions={
 				<Button icon="refresh" onClick={found.reload}>
 					Refresh
@@ -105,8 +105,8 @@ export function Steps() {
 				empty={
 					<EmptyList icon="steps" title="No procedure steps yet" filtered="No procedure steps match" clear={clear}>
 						<p>
-							A modality reports its steps by DICOM MPPS, a bridge over HTTP. Set up MPPS on the modality with the AE title of the site, as
-							for storing images.
+							A modality reports its steps by DICOM MPPS, and a bridge reports them over HTTP. Set up MPPS on the modality with the AE title
+							of the site, as for storing images.
 						</p>
 					</EmptyList>
 				}

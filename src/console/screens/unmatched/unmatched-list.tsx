@@ -73,7 +73,7 @@ export function UnmatchedList() {
 		<Page
 			title="Unmatched traffic"
 			up={{ href: '/', title: 'Feeds' }}
-			lead="Messages and associations that matched no client. Their senders were refused and keep what they have."
+			lead="These messages and associations matched no client. Their senders were refused and still have the data."
 			actions={
 				<LinkButton href="/clients" icon="clients">
 					Integration clients
