@@ -134,7 +134,15 @@ export async function settingScreens({ administration }: TestService): Promise<S
 					.click(),
 		},
 		{ name: 'shortcuts', path: '/overview', heading: 'Overview', open: (page) => page.keyboard.press('?') },
-		{ name: 'retention', path: '/retention', heading: 'Retention', open: press('Count what would be removed now') },
+		{
+			name: 'retention',
+			path: '/retention',
+			heading: 'Retention',
+			open: async (page) => {
+				await press('Count what would be removed now')(page);
+				await page.getByText(/^The next run would remove/).waitFor();
+			},
+		},
 		{ name: 'holds', path: '/retention?tab=holds', heading: 'Retention' },
 		{ name: 'hold-new', path: '/retention?tab=holds', heading: 'Retention', open: press('Place a hold') },
 		{ name: 'hold-remove', path: '/retention?tab=holds', heading: 'Retention', open: press('Remove…') },

@@ -82,8 +82,10 @@ function Search({ site }: { site: string }) {
 				</Button>
 			</form>
 			<p class="note">
-				<code>PID-5~smi</code> finds a field that contains “smi”, <code>PID-5~^smi</code> one that begins with it, and{' '}
-				<code>PID-3.1=4711</code> a component that is exactly “4711”. Without a time, the search looks back one day.
+				<span>
+					<code>PID-5~smi</code> finds a field that contains “smi”, <code>PID-5~^smi</code> one that begins with it, and{' '}
+					<code>PID-3.1=4711</code> a component that is exactly “4711”. Without a time, the search looks back one day.
+				</span>
 			</p>
 			{failure && <Problem failure={failure} />}
 			{found && <Result found={found} busy={busy} onMore={() => void look(found.asked, found)} />}

@@ -91,7 +91,7 @@ export function Holds({ site }: { site: string | undefined }) {
 	);
 	return (
 		<>
-			<p class="note">
+			<p class="lead">
 				Nothing deletes the studies of a patient, or a study, that is under a legal hold. While a site has any hold, its messages, earlier
 				versions of resources and unmatched messages stay too, and so does the audit trail of the network.
 			</p>

@@ -66,7 +66,7 @@ export function WhatStays({ site }: { site: string | undefined }) {
 	});
 	return (
 		<>
-			<p class="note">
+			<p class="lead">
 				A site decides for itself on its page under <a href="/sites">Sites</a>. Where it says nothing, the settings of the network apply. A
 				study is as old as its last change.
 			</p>

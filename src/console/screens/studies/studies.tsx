@@ -96,7 +96,9 @@ function Found({ site }: { site: string }) {
 			)}
 			{of !== '' && patient === '' && (
 				<p class="note">
-					These are the studies of <a href={`/patients/${site}/${of}`}>one patient</a>.
+					<span>
+						These are the studies of <a href={`/patients/${site}/${of}`}>one patient</a>.
+					</span>
 				</p>
 			)}
 			<ListTable
