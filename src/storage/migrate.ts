@@ -66,13 +66,14 @@ export async function unknownMigrations(names: readonly string[]): Promise<strin
 	return names.filter((name) => !known.has(name));
 }
 
+/** Each migration is a transaction of its own: nodes serve meanwhile, and its locks are to last no longer than itself. One that fails keeps those before it. */
 function openOrm(pool: ConnectionPool, migrationsList: NamedMigration[]): Promise<MikroORM> {
 	return MikroORM.init({
 		...ormConnection(pool),
 		entities: [],
 		discovery: { warnWhenNoEntities: false },
 		extensions: [Migrator],
-		migrations: { migrationsList, snapshot: false, transactional: true, allOrNothing: true, silent: true },
+		migrations: { migrationsList, snapshot: false, transactional: true, allOrNothing: false, silent: true },
 	});
 }
 

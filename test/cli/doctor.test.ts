@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { openPool } from '#storage/database.ts';
-import { testDatabase } from '#test/support/database.ts';
+import { emptyDatabase, testDatabase } from '#test/support/database.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { type Terminal, terminal } from '#test/support/terminal.ts';
@@ -114,24 +114,6 @@ describe('a start that is probably not meant', { timeout: 180_000 }, () => {
 		assert.match(found?.text ?? '', /belongs to another database, so this one would not know its objects/);
 	});
 });
-
-/** A database in which no migration has run. */
-async function emptyDatabase(): Promise<{ url: string } & AsyncDisposable> {
-	const beside = await testDatabase();
-	const url = new URL(beside.url);
-	const name = `${url.pathname.slice(1)}_bare`;
-	url.pathname = `/${name}`;
-	const pool = openPool(beside.url, { max: 1 });
-	await pool.rows({ text: `create database ${name}` }, []);
-	return {
-		url: url.href,
-		async [Symbol.asyncDispose]() {
-			await pool.rows({ text: `drop database ${name} with (force)` }, []);
-			await pool.close();
-			await beside[Symbol.asyncDispose]();
-		},
-	};
-}
 
 async function tables(url: string): Promise<unknown[]> {
 	const pool = openPool(url, { max: 1 });
