@@ -112,8 +112,9 @@ async function compose(
 	if (place.migrates) {
 		if (config.DATABASE_URL !== undefined) await checkPooling('DATABASE_URL', databaseUrl);
 		if (config.DATABASE_READ_URL !== undefined) await checkReplicaPooling('DATABASE_READ_URL', config.DATABASE_READ_URL, log);
-		const { applied } = await migrate(databaseUrl);
+		const { applied, newer } = await migrate(databaseUrl);
 		if (applied.length > 0) log.info({ applied }, 'database schema brought up to date');
+		if (newer.length > 0) log.warn({ newer }, 'the database schema is that of a later release, on which this one works');
 	}
 	const state = { draining: false, listening: false };
 	const addresses: Record<string, SurfaceAddress> = {};

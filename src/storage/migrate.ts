@@ -9,19 +9,26 @@ import { ormConnection } from './orm-connection.ts';
 /** Any constant will do if every node uses the same one. */
 const migrationLock = 7_421_913;
 
+/**
+ * Nodes that know this migration work on the schema that all of them make: it was the last one of release 0.1.0, and those since then only expand.
+ * Raise it with the first one that takes something away. The database keeps it, for nodes of an earlier release that start again during an upgrade.
+ */
+const oldestKnowing = '0022-key-digests';
+
 /** One connection holds the lock, one migrates. Statements have no time limit: a table may be large, and another node may be migrating. */
 const migrationPool = { max: 2, application_name: 'tributary migration', connectionTimeoutMillis: 5000 };
 
 /**
  * Updates the schema. Two nodes that start together do so one after the other. Whoever only reads makes none where there is none. With `only`
  * the schema gets no other migrations than these, which is how an earlier one is made.
+ * @returns the migrations that were carried out, and those of a later release on whose schema this one works
  * @throws MissingDatabaseError when there is none to read
- * @throws Error when the database is newer than this version of the product
+ * @throws Error when the database is so much newer than this version of the product that it cannot work with it
  */
 export async function migrate(
 	databaseUrl: string,
 	{ create = true, only }: { create?: boolean; only?: readonly string[] } = {},
-): Promise<{ applied: string[] }> {
+): Promise<{ applied: string[]; newer: string[] }> {
 	return whileLocked(databaseUrl, async (pool) => {
 		if (!create && !(await hasSchema(pool)))
 			throw new MissingDatabaseError(
@@ -31,9 +38,11 @@ export async function migrate(
 		const wanted = only === undefined ? known : known.filter(({ name }) => only.includes(name));
 		const orm = await openOrm(pool, wanted);
 		try {
-			await refuseNewer(orm, known);
+			const newer = await newerIn(orm, pool, known);
 			const applied = await orm.migrator.up();
-			return { applied: applied.map(({ name }) => name) };
+			if (applied.length > 0 && newer.length === 0)
+				await pool.rows({ text: `comment on table mikro_orm_migrations is 'works for nodes that know ${oldestKnowing}'` }, []);
+			return { applied: applied.map(({ name }) => name), newer };
 		} finally {
 			await orm.close(true);
 		}
@@ -52,7 +61,7 @@ export async function pendingMigrations(databaseUrl: string): Promise<string[]> 
 	const pool = openPool(databaseUrl, migrationPool);
 	const orm = await openOrm(pool, known);
 	try {
-		await refuseNewer(orm, known);
+		await newerIn(orm, pool, known);
 		return (await orm.migrator.getPending()).map(({ name }) => name);
 	} finally {
 		await orm.close(true);
@@ -77,11 +86,16 @@ function openOrm(pool: ConnectionPool, migrationsList: NamedMigration[]): Promis
 	});
 }
 
-async function refuseNewer(orm: MikroORM, known: readonly NamedMigration[]): Promise<void> {
+/** @throws Error when the schema was made by a later release that this one's nodes do not work with */
+async function newerIn(orm: MikroORM, pool: ConnectionPool, known: readonly NamedMigration[]): Promise<string[]> {
 	const names = new Set(known.map(({ name }) => name));
-	const newer = (await orm.migrator.getExecuted()).filter(({ name }) => !names.has(name));
-	if (newer.length > 0)
-		throw new Error(`the database was made by a newer version of Tributary (${newer.map(({ name }) => name).join(', ')})`);
+	const newer = (await orm.migrator.getExecuted()).map(({ name }) => name).filter((name) => !names.has(name));
+	if (newer.length === 0) return newer;
+	const [row] = await pool.rows<{ kept: string | null }>({ text: `select obj_description('mikro_orm_migrations'::regclass) as kept` }, []);
+	const oldest = /know (\S+)$/.exec(row?.kept ?? '')?.[1];
+	if (oldest === undefined || !names.has(oldest))
+		throw new Error(`the database was made by a newer version of Tributary (${newer.join(', ')}), and this one does not work with it`);
+	return newer;
 }
 
 /** The lock is held by a transaction of its own, which also works behind a transaction pooler. */

@@ -150,7 +150,7 @@ describe('JSON that scripts rely on', { timeout: 180_000 }, () => {
 			rows.find(({ variable }: { variable: string }) => variable === 'FHIR_PORT'),
 			{ variable: 'FHIR_PORT', value: '9000', default: '8080', meaning: 'FHIR R4 API' },
 		);
-		assert.deepEqual(await json('migrate'), { applied: [] });
+		assert.deepEqual(await json('migrate'), { applied: [], newer: [] });
 		assert.match((await run('config', '--markdown')).out, /^# Configuration\n/);
 		assert.deepEqual(await run('--version'), { code: 0, out: '9.9.9\n', err: '' });
 		assert.deepEqual(await json('version'), { version: '9.9.9', node: process.versions.node });

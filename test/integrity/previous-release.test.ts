@@ -102,7 +102,7 @@ describe('an upgrade, one node after the other', { skip: previous === '' && 'the
 		await use(old, key, '1001');
 		const databaseUrl = readRuntimeFile(old.dataDir)?.databaseUrl ?? '';
 		await migrate(databaseUrl);
-		// A command line refuses a schema newer than itself; a service that runs goes on.
+		// The command line of release 0.1.0 refuses a schema newer than itself; a service that runs goes on.
 		await using young = new ServiceProcess({ DATABASE_URL: databaseUrl, ...readable });
 		await use(old, key, '1002', young);
 		await young.start();

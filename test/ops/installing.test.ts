@@ -14,6 +14,7 @@ import { needs, without } from '#test/support/needs.ts';
 import { manifestOf, packagesOf, productionPackages, sources } from '../../ops/package/contents.ts';
 import { environmentSchema, readConfig, secretFileOf, secretVariables } from '../../src/config.ts';
 import { defaultLimits, limitDefinitions } from '../../src/limits.ts';
+import { version } from '../../src/version.ts';
 
 const root = join(import.meta.dirname, '../..');
 const ops = join(root, 'ops');
@@ -123,7 +124,7 @@ describe('Kubernetes', () => {
 		const built = execFileSync(needs.kubectl.found ?? '', ['kustomize', folder], { encoding: 'utf8' });
 		const kinds = parseAllDocuments(built).map((each) => each.toJS().kind);
 		assert.equal(kinds.length, documents.length + 1, 'and a ConfigMap');
-		assert.match(built, /image: registry\.example\.org\/tributary:0\.1\.0/);
+		assert.ok(built.includes(`image: registry.example.org/tributary:${version}\n`), built);
 	});
 });
 

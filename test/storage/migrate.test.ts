@@ -9,6 +9,7 @@ import { migrate, pendingMigrations } from '#storage/migrate.ts';
 import { migrationsIn } from '#storage/migrations.ts';
 import { emptyDatabase, testDatabase } from '#test/support/database.ts';
 import { schemaOf } from '#test/support/schema.ts';
+import { ServiceProcess } from '#test/support/service-process.ts';
 
 async function execute(url: string, statement: string): Promise<void> {
 	const client = new pg.Client({ connectionString: url });
@@ -24,7 +25,7 @@ describe('migrations', () => {
 	test('a migrated database lacks nothing and is left as it is', async () => {
 		await using database = await testDatabase();
 		assert.deepEqual(await pendingMigrations(database.url), []);
-		assert.deepEqual(await migrate(database.url), { applied: [] });
+		assert.deepEqual(await migrate(database.url), { applied: [], newer: [] });
 	});
 
 	test('of two nodes that start together are applied once', async () => {
@@ -37,11 +38,22 @@ describe('migrations', () => {
 		assert.equal(await schemaOf(empty.url), await schemaOf(database.url));
 	});
 
-	test('are refused on a database of a newer version, which is named', async () => {
+	test('of a later release are worked with, or refused and named, as that release says', async () => {
 		await using database = await testDatabase();
 		await execute(database.url, "insert into mikro_orm_migrations (name, executed_at) values ('9999-later', now())");
-		await assert.rejects(migrate(database.url), /made by a newer version of Tributary \(9999-later\)/);
-		await assert.rejects(pendingMigrations(database.url), /newer version/);
+		assert.deepEqual(await migrate(database.url), { applied: [], newer: ['9999-later'] });
+		assert.deepEqual(await pendingMigrations(database.url), []);
+		await using earlier = new ServiceProcess({ DATABASE_URL: database.url });
+		await earlier.start();
+		assert.match(earlier.output, /"newer":\["9999-later"\]/);
+		for (const kept of ["'works for nodes that know 9998-between'", 'null']) {
+			await execute(database.url, `comment on table mikro_orm_migrations is ${kept}`);
+			await assert.rejects(
+				migrate(database.url),
+				/made by a newer version of Tributary \(9999-later\), and this one does not work with it/,
+			);
+			await assert.rejects(pendingMigrations(database.url), /newer version/);
+		}
 	});
 
 	test('are carried out one by one: one that fails leaves nothing of itself, keeps those before it, and keeps nobody waiting', async () => {
