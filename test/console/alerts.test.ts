@@ -96,7 +96,7 @@ describe('alerts in the console', { skip: without('chromium') }, () => {
 		await goTo(page, '/overview', 'Overview');
 		const row = page.getByRole('listitem').filter({ hasText: 'TributaryRefusalsHigh' });
 		await row.getByText('What to do').click();
-		await row.getByText('After a correction of the configuration, replay them.').waitFor();
+		await row.getByText('Correct the configuration, then replay them.').waitFor();
 		await row.getByText('tributary messages list --site <slug> --outcome refused').waitFor();
 		for (const [title, tone] of [
 			['Refused', 'warning'],
