@@ -3,6 +3,8 @@ import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
 import { asObject, asObjects, asText } from '#fhir/elements.ts';
 import { conceptText, personName, referencedId } from '#fhir/summaries.ts';
+import type { Clause } from '#record/search-plan.ts';
+import { patientsAlike } from './alike.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { escaped, type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
@@ -14,7 +16,9 @@ export const searchPatientsInput = z.strictObject({
 		.trim()
 		.max(200)
 		.default('')
-		.describe('parts of a name, an identifier, or a birth date; without it, the most recently changed patients'),
+		.describe(
+			'the beginning of an identifier in any case, parts of a name, or a birth date; without it, the most recently changed patients',
+		),
 	before: z.string().optional().describe('id of the last patient on the previous page'),
 	limit: z.coerce.number().int().min(1).max(200).default(50),
 });
@@ -60,9 +64,13 @@ export function linked(resource: JsonObject, type: 'replaces' | 'replaced-by'): 
 	});
 }
 
-type Mode = 'changed' | 'identifier' | 'name';
+/** `begun` is by the beginning of an identifier. */
+type Mode = 'changed' | 'identifier' | 'name' | 'begun';
 
-/** Finds patients of a site by identifier. If no identifier has that value, finds them by name and birth date. */
+/**
+ * Finds patients of a site by the beginning of an identifier, or by name and birth date: by the first of them that finds somebody. A text without
+ * a digit is a name first, and so is a birth date; an identifier that is the whole text goes before both.
+ */
 export async function searchPatients(context: OperationContext, input: z.output<typeof searchPatientsInput>): Promise<PatientRecord[]> {
 	const { id: siteId } = await siteBySlug(context.em.fork(), input.site);
 	const record = new SiteRecord(context, siteId);
@@ -70,17 +78,25 @@ export async function searchPatients(context: OperationContext, input: z.output<
 	if (input.before !== undefined && last === undefined) return [];
 	for (const mode of modesOf(input.text)) {
 		const parameters = parametersOf(mode, input.text);
+		const further = mode === 'begun' ? [await hasNumberAlike(context, siteId, input.text)] : [];
 		const after = last && { id: last.rowId, keys: mode === 'changed' ? [last.lastUpdated] : [] };
-		const { found } = await taken(record.search('Patient', parameters, { count: input.limit, after }));
-		if (found.length > 0 || mode !== 'identifier') {
-			if (found.length > 0)
-				await note(context, { action: 'patient.search', subject: mode, siteId, patients: found.map(({ rowId }) => rowId) });
+		const { found } = await taken(record.search('Patient', parameters, { count: input.limit, after, further }));
+		if (found.length > 0) {
+			await note(context, { action: 'patient.search', subject: subjectOf(mode), siteId, patients: found.map(({ rowId }) => rowId) });
 			return found.map(patientOf);
 		}
-		// An empty page by identifier is the end of that list; it does not start the search by name.
-		if (last && (await taken(record.search('Patient', parameters, { count: 1 }))).found.length > 0) return [];
+		// An empty page is the end of the list that the pages before it are of; it does not start another search.
+		if (last && (await taken(record.search('Patient', parameters, { count: 1, further }))).found.length > 0) return [];
 	}
 	return [];
+}
+
+/** The audit trail says by what kind of text the patients were found. */
+const subjectOf = (mode: Mode) => (mode === 'begun' ? 'identifier' : mode);
+
+async function hasNumberAlike(context: OperationContext, siteId: string, text: string): Promise<Clause> {
+	const numbered = await patientsAlike(context, [siteId], { text, field: 'text' });
+	return { kind: 'reference', column: 'id', ids: [...new Set(numbered.map(({ patient_id: id }) => id))] };
 }
 
 /** A text that cannot be searched for, such as an impossible date, is refused with the reason. */
@@ -94,12 +110,14 @@ async function taken<T>(work: Promise<T>): Promise<T> {
 }
 
 function modesOf(text: string): Mode[] {
-	return text === '' ? ['changed'] : ['identifier', 'name'];
+	if (text === '') return ['changed'];
+	return /[0-9]/.test(text) && birthDateOf(text) === undefined ? ['begun', 'name'] : ['identifier', 'name', 'begun'];
 }
 
 function parametersOf(mode: Mode, text: string): [string, string][] {
 	if (mode === 'changed') return [['_sort', '-_lastUpdated']];
 	if (mode === 'identifier') return [['identifier', escaped(text)]];
+	if (mode === 'begun') return [];
 	const words = text.split(/[\s,]+/).filter((word) => word !== '');
 	return words.map((word) => {
 		const date = birthDateOf(word);

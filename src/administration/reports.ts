@@ -18,6 +18,7 @@ import {
 	showReportRow,
 } from '#storage/statements/administrative/read-reports.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
+import { numbersAlike, patientsAlike } from './alike.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { measuredFacts } from './patient-results.ts';
 import { instant, ofSite, page } from './schemas.ts';
@@ -64,7 +65,7 @@ export const searchReportsInput = z.strictObject({
 		.trim()
 		.max(200)
 		.default('')
-		.describe('an identifier of the patient, an accession number or an order number of the filler'),
+		.describe('the beginning of an identifier of the patient, an accession number or an order number of the filler, in any case'),
 });
 
 export const reportRecord = z.strictObject({
@@ -152,11 +153,23 @@ export async function listReports(
 ): Promise<ReportRecord[]> {
 	const statuses = input.status === undefined ? null : input.status === 'draft' ? draftStatuses : completedStatuses;
 	const filters = [input.study ?? null, statuses, input.before ?? null, input.limit, input.category || null, input.images ?? false];
-	const values = [await visibleSiteIds(context), ...filters];
+	const siteIds = await visibleSiteIds(context);
 	const rows = input.text
-		? await context.database.rows<Row>(searchReportRows, [...values, input.text])
-		: await context.database.rows<Row>(listReportRows, values);
+		? await context.database.rows<Row>(searchReportRows, [siteIds, ...filters, ...(await numbersBegun(context, siteIds, input.text))])
+		: await context.database.rows<Row>(listReportRows, [siteIds, ...filters]);
 	return rows.map(record);
+}
+
+/** Returns patients, each with its site, and numbers of reports that begin with a text, as `searchReportRows` takes them. */
+async function numbersBegun(context: OperationContext, siteIds: readonly string[] | null, text: string): Promise<string[][]> {
+	const field = 'text';
+	const patients = await patientsAlike(context, siteIds, { text, field });
+	return [
+		patients.map(({ site_id: id }) => id),
+		patients.map(({ patient_id: id }) => id),
+		await numbersAlike(context, siteIds, { kind: 'reportAccession', text, field }),
+		await numbersAlike(context, siteIds, { kind: 'reportFiller', text, field }),
+	];
 }
 
 export const wholeReport = reportRecord.extend({

@@ -4,8 +4,9 @@ import { personName, referencedId } from '#fhir/summaries.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { Clause } from '#record/search-plan.ts';
 import { studyOrigin } from '#storage/statements/administrative/study-edits.ts';
+import { numbersAlike } from './alike.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
-import { patientsNamed } from './named-patient.ts';
+import { patientsBegun } from './named-patient.ts';
 import { imagingOf, studyFacts } from './patient-chart.ts';
 import { time } from './schemas.ts';
 import { escaped, type RecordedResource, SiteRecord } from './site-record.ts';
@@ -22,8 +23,15 @@ export const searchStudiesInput = z.strictObject({
 		.trim()
 		.max(200)
 		.default('')
-		.describe('an accession number, or the UID of a study, series or instance; without it, the newest studies'),
-	patient: z.string().trim().max(200).optional().describe('the id of a patient, or one of the numbers of a patient'),
+		.describe(
+			'the beginning of an accession number or of the UID of a study, in any case, or the UID of a series or instance; without it, the newest studies',
+		),
+	patient: z
+		.string()
+		.trim()
+		.max(200)
+		.optional()
+		.describe('the id of a patient, or the beginning of one of the numbers of a patient, in any case'),
 	modality: z.string().trim().max(16).optional(),
 	started: z.iso.date().optional().describe('the day of the study'),
 	since: time.optional().describe('studies that began then or later'),
@@ -103,23 +111,40 @@ export async function searchStudies(
 	if (input.since !== undefined) narrowed.push(['started', `ge${input.since}`]);
 	if (input.until !== undefined) narrowed.push(['started', `lt${input.until}`]);
 	if (input.patient !== undefined && input.patient !== '') {
-		const patients = await patientsNamed(record, input.patient);
+		const patients = await patientsBegun(context, record, { siteId, text: input.patient });
 		if (patients.length === 0) return [];
-		narrowed.push(['patient', patients.map(({ id }) => escaped(id)).join(',')]);
+		narrowed.push(['patient', patients.map(escaped).join(',')]);
 	}
-	for (const by of findersOf(input.text)) {
-		const sort: [string, string] = ['_sort', input.text === '' ? sortKeys[input.sort] : sortKeys.changed];
-		const { found } = await record.search('ImagingStudy', [...by, ...narrowed, sort], { count: input.limit, further: rendered });
+	const sort: [string, string] = ['_sort', input.text === '' ? sortKeys[input.sort] : sortKeys.changed];
+	for (const finder of findersOf(input.text)) {
+		const { by, further } = await finder(context, siteId);
+		const { found } = await record.search('ImagingStudy', [...by, ...narrowed, sort], {
+			count: input.limit,
+			further: [...rendered, ...further],
+		});
 		if (found.length > 0) return withPatients(record, found);
 	}
 	return [];
 }
 
-function findersOf(text: string): [string, string][][] {
-	if (text === '') return [[]];
-	const byNumber: [string, string][] = [['identifier', escaped(text)]];
-	if (!isUid.test(text)) return [byNumber];
-	return [[['identifier', `urn:dicom:uid|urn:oid:${text}`]], [['series', text]], [['instance', text]], byNumber];
+/** Says what finds studies, as parameters of a search and as further clauses of it. */
+type Finder = (context: OperationContext, siteId: string) => Promise<{ by: [string, string][]; further: Clause[] }>;
+
+function findersOf(text: string): Finder[] {
+	const all: Finder = async () => ({ by: [], further: [] });
+	if (text === '') return [all];
+	const byPart =
+		(parameter: string): Finder =>
+		async () => ({ by: [[parameter, text]], further: [] });
+	const byBeginning =
+		(kind: 'study' | 'accession', column: string): Finder =>
+		async (context, siteId) => ({
+			by: [],
+			further: [{ kind: 'code', column, values: await numbersAlike(context, [siteId], { kind, text, field: 'text' }) }],
+		});
+	const [byStudy, byAccession] = [byBeginning('study', 'study_uid'), byBeginning('accession', 'accession_number')];
+	if (isUid.test(text)) return [byStudy, byPart('series'), byPart('instance'), byAccession];
+	return /^[0-9]+\.?$/.test(text) ? [byAccession, byStudy] : [byAccession];
 }
 
 async function byUid(record: SiteRecord, uid: string): Promise<RecordedResource | undefined> {

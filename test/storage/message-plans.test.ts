@@ -2,12 +2,13 @@ import { strict as assert } from 'node:assert';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import { actorsLike, beginningsOf, controlsLike, typesLike } from '#storage/statements/administrative/alike.ts';
+import { actorsLike, beginningsOf, controlsLike, numbersLike, patientsLike, typesLike } from '#storage/statements/administrative/alike.ts';
 import { listFailures, openMessages } from '#storage/statements/administrative/failures.ts';
 import { findIds } from '#storage/statements/administrative/find-ids.ts';
 import { auditHistogram, messageHistogram, studyHistogram, unmatchedHistogram } from '#storage/statements/administrative/histograms.ts';
 import { listAlike, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
+import { searchReportRows } from '#storage/statements/administrative/read-reports.ts';
 import { causeOf, firstIdOf, type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { nodesOf, type PlanNode, readParents } from '#test/support/plan.ts';
@@ -43,6 +44,14 @@ select :site, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, 1, n
 from generate_series(1, 20000) n;
 insert into patient_identifier (site_id, value, system, patient_id, old, rank)
 select :site, (n % 15000)::text, 'urn:mrn:' || n % 2, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid, false, 0 from generate_series(1, 20000) n;
+insert into imaging_study (site_id, study_uid, id, patient_id, accession_number, modalities, series_count, instance_count, bytes, created_at, updated_at)
+select :site, '1.2.' || n, ('00000000-0000-0000-0004-' || lpad(n::text, 12, '0'))::uuid, ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid,
+	'Acc-' || n, '{CT}', 1, 1, 1, now(), now()
+from generate_series(1, 20000) n;
+insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, accession_number, filler_number)
+select :site, ('00000000-0000-0000-0005-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}', ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid,
+	'final', 'Acc-' || n / 2, 'Fill-' || n
+from generate_series(1, 20000) n;
 insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
 select :site, (lpad(to_hex(:start + n * 1000), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid, to_timestamp((:start + n * 1000) / 1000.0),
 	case when n % 1000 = 0 then 'mia@example.org' else 'key:' || n % 300 end, case when n % 2000 = 5 then 'dicom.association' else 'fhir.read' end, 'x', '{"failed":0}'
@@ -209,6 +218,37 @@ describe('what is grouped and walked through reads an index', () => {
 		assert.deepEqual(actors.rows, [{ site_id: siteId, actor: 'mia@example.org' }]);
 		assert.ok((await indexes(actorsLike.text, [[siteId], 'MIA'])).includes('audit_event_actor'));
 		assert.ok((await indexes(actorsLike.text, [null, 'MIA'])).includes('audit_event_actor'));
+	});
+
+	test('studies, reports and patients by the beginning of a number', async () => {
+		const cases = [
+			['study', '1.2.471', 'imaging_study_pkey', 11],
+			['accession', 'acc-471', 'imaging_study_accession', 11],
+			['reportAccession', 'ACC-471', 'diagnostic_report_accession', 11],
+			['reportFiller', 'Fill-471', 'diagnostic_report_filler', 11],
+		] as const;
+		for (const [kind, text, index, count] of cases) {
+			const { rows } = await client.query(numbersLike[kind].text, [[siteId], beginningsOf(text), 100]);
+			assert.equal(rows.length, count, `${kind} ${text}`);
+			const used = await indexes(numbersLike[kind].text, [[siteId], beginningsOf(text), 100]);
+			assert.ok(used.includes(index), used.join(', '));
+		}
+		const few = await client.query(numbersLike.accession.text, [null, beginningsOf('acc-47'), 3]);
+		assert.deepEqual(
+			few.rows.map(({ value }) => value),
+			['Acc-47', 'Acc-470', 'Acc-4700'],
+		);
+		const patients = await client.query(patientsLike.text, [[siteId], beginningsOf('471'), 100]);
+		assert.equal(patients.rows.length, 22);
+		assert.ok((await indexes(patientsLike.text, [null, beginningsOf('471'), 100])).includes('patient_identifier_pkey'));
+		const page = [[siteId], null, null, null, 20, null, false];
+		const patient = '00000000-0000-0000-0000-000000000007';
+		const numbers = [[siteId], [patient], ['Acc-10', 'Acc-11'], ['Fill-99']];
+		const reports = await client.query(searchReportRows.text, [...page, ...numbers]);
+		assert.equal(reports.rows.length, 6);
+		const used = await indexes(searchReportRows.text, [...page, ...numbers]);
+		for (const index of ['diagnostic_report_patient', 'diagnostic_report_accession', 'diagnostic_report_filler'])
+			assert.ok(used.includes(index), used.join(', '));
 	});
 
 	test('a page of the audit trail by who acted, and of associations', async () => {

@@ -69,7 +69,7 @@ export const reportOperations = [
 	defineOperation({
 		name: 'report search',
 		summary:
-			'finds reports by an identifier of the patient, an accession number or an order number, newest first; it is not part of the URL',
+			'finds reports by the beginning of an identifier of the patient, an accession number or an order number, newest first; it is not part of the URL',
 		method: 'POST',
 		path: '/reports/search',
 		role: 'auditor',

@@ -119,6 +119,60 @@ describe('what is found through the admin API', { timeout: 120_000 }, () => {
 		assert.equal((await call(admin, '/find', { text: 'x' })).status, 400);
 	});
 
+	test('studies, reports and patients are found by the beginning of a number, in any case', async () => {
+		await service.rows(
+			`with made as (
+				insert into patient (site_id, id, version, last_updated, resource, name)
+				select s.id, gen_random_uuid(), 1, now(), '{"name":[{"family":"Zweig' || n || '"}]}', 'zweig' || n
+				from site s cross join generate_series(1, 220) n where s.slug = 'north'
+				returning site_id, id, substr(name, 6) as n
+			), numbered as (
+				insert into patient_identifier (site_id, value, system, patient_id, old, rank)
+				select site_id, 'Zw-' || n, 'urn:mrn', id, false, 0 from made
+			), reported as (
+				insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, accession_number, filler_number)
+				select site_id, gen_random_uuid(), 1, now(), '{"resourceType":"DiagnosticReport"}', id, 'final', 'Acc-' || n, 'Fill-' || n from made
+			)
+			insert into imaging_study (site_id, study_uid, id, patient_id, accession_number, modalities, series_count, instance_count, bytes, created_at, updated_at)
+			select site_id, '2.999.' || n, gen_random_uuid(), id, 'Acc-' || n, '{CT}', 1, 1, 1, now(), now() from made`,
+		);
+		const numbers = (rows: { accession_number: string }[]) => rows.map(({ accession_number: number }) => number).sort();
+		const studies = (asked: object) => call(admin, '/sites/north/studies/search', asked);
+		const hundreds = (start: string) => ['', ...'0123456789'].map((last) => `${start}${last}`);
+		assert.deepEqual(numbers(await studies({ text: 'acc-15' })), hundreds('Acc-15'));
+		assert.deepEqual(numbers(await studies({ text: 'ACC-15', patient: 'zw-151' })), ['Acc-151']);
+		assert.deepEqual(numbers(await studies({ text: '2.999.15' })), hundreds('Acc-15'));
+		assert.deepEqual(numbers(await studies({ patient: 'ZW-15' })), hundreds('Acc-15'));
+		assert.deepEqual(await studies({ text: 'cc-15' }), []);
+		assert.deepEqual(await studies({ patient: 'w-15' }), []);
+		for (const [asked, field] of [
+			[{ text: 'acc' }, 'text'],
+			[{ patient: 'zw' }, 'patient'],
+		] as const) {
+			const refused = await studies(asked);
+			assert.deepEqual([refused.status, refused.field], [400, field]);
+			assert.match(refused.error, /more than 200 numbers .*begin so; write more of it/);
+		}
+		const reports = async (text: string, more: object = {}) => numbers(await call(admin, '/reports/search', { text, ...more }));
+		assert.deepEqual(await reports('acc-15'), hundreds('Acc-15'));
+		assert.deepEqual(await reports('FILL-15', { site: 'north' }), hundreds('Acc-15'));
+		assert.deepEqual(await reports('zw-15', { limit: 200 }), hundreds('Acc-15'));
+		assert.deepEqual(await reports('w-15'), []);
+		assert.deepEqual(await call(manager, '/reports/search', { text: 'acc-15' }), []);
+		assert.equal((await call(admin, '/reports/search', { text: 'acc' })).field, 'text');
+		const patients = async (text: string, more: object = {}): Promise<{ id: string; name: string }[]> =>
+			call(admin, '/sites/north/patients/search', { text, ...more });
+		const first = await patients('zw-15', { limit: 6 });
+		const second = await patients('zw-15', { limit: 6, before: first.at(-1)?.id });
+		assert.deepEqual([first.length, second.length], [6, 5]);
+		assert.deepEqual(await patients('zw-15', { before: second.at(-1)?.id }), []);
+		const named = [...first, ...second].map(({ name }) => name).sort();
+		assert.deepEqual(named, hundreds('Zweig15'));
+		assert.equal((await patients('zweig', { limit: 200 })).length, 200);
+		assert.equal((await patients('zw')).length, 50, 'a name goes before the beginning of a number');
+		assert.equal((await call(admin, '/sites/north/patients/search', { text: 'zw-' })).field, 'text');
+	});
+
 	test('what a list shows is counted over time', async () => {
 		const sum = (parts: { count: number; failed: number }[], of: 'count' | 'failed') =>
 			parts.reduce((before, part) => before + part[of], 0);

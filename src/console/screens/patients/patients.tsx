@@ -78,7 +78,7 @@ function Found({ site }: { site: string }) {
 						<p>
 							{search.trim() === ''
 								? 'Patients appear here with their first message or image.'
-								: 'Enter a complete identifier, any part of a name, or a birth date such as 1970-01-31.'}
+								: 'Enter the beginning of an identifier, any part of a name, or a birth date such as 1970-01-31.'}
 						</p>
 					</Empty>
 				}

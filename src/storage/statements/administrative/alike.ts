@@ -51,6 +51,55 @@ cross join lateral (
 limit $3::integer`,
 };
 
+/**
+ * Lists at most `$3` values of a column that begin with one of `$2`, in any case, at the sites `$1`: the first of the index, shortest first. So a
+ * value that is the whole text is among them. Each costs one lookup, however many rows have it.
+ */
+const valuesLike = (name: string, table: string, column: string): Statement => {
+	const fits = `f.site_id = s.id and f.${column} is not null and ${beginsWith(`f.${column}`)}`;
+	return {
+		name,
+		text: `
+select k.value
+from (${sitesOf}) s cross join unnest($2::text[]) as v (low)
+cross join lateral (
+	with recursive known (value, number) as (
+		(select f.${column}, 1 from ${table} f where ${fits} order by f.${column} limit 1)
+		union all
+		select (select f.${column} from ${table} f where ${fits} and f.${column} > n.value order by f.${column} limit 1), n.number + 1
+		from known n where n.value is not null and n.number < $3::integer
+	)
+	select n.value from known n where n.value is not null
+) k
+group by k.value
+order by length(k.value), k.value
+limit $3::integer`,
+	};
+};
+
+/** The numbers of a kind that begin with a text. */
+export const numbersLike = {
+	study: valuesLike('studies_like', 'imaging_study', 'study_uid'),
+	accession: valuesLike('accessions_like', 'imaging_study', 'accession_number'),
+	reportAccession: valuesLike('report_accessions_like', 'diagnostic_report', 'accession_number'),
+	reportFiller: valuesLike('report_fillers_like', 'diagnostic_report', 'filler_number'),
+} as const satisfies Record<string, Statement>;
+
+/** Lists at most `$3` numbers of patients that begin with one of `$2`, in any case, at the sites `$1`, each with its patient, shortest first. */
+export const patientsLike: Statement = {
+	name: 'patients_like',
+	text: `
+select distinct length(k.value) as length, k.value, s.id as site_id, k.patient_id
+from (${sitesOf}) s cross join unnest($2::text[]) as v (low)
+cross join lateral (
+	select i.value, i.patient_id from patient_identifier i
+	where i.site_id = s.id and ${beginsWith('i.value')}
+	order by i.value limit $3::integer
+) k
+order by length(k.value), k.value, s.id, k.patient_id
+limit $3::integer`,
+};
+
 /** A list goes through this many actors of a site at most; each costs one lookup. */
 const actorsMax = 5000;
 

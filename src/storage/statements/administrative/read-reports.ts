@@ -47,21 +47,21 @@ where ($1::uuid[] is null or r.site_id = any ($1)) and ${filtered}`,
 };
 
 /**
- * Finds the reports that have a number, newest first: it is one of the patient, an accession number or the filler's order number. Each is read by
- * its own index; the other filters are those of the list.
+ * Finds the reports that have one of some numbers, newest first: they are of the patients `$9` of the sites `$8`, or have one of the accession
+ * numbers `$10` or of the filler's order numbers `$11`. Each is read by its own index; the other filters are those of the list.
  */
 export const searchReportRows: Statement = {
 	name: 'search_report_rows',
 	text: `
 select ${columns}, ${wholeText('r.resource')} as resource
 from (
-	select d.site_id, d.id from diagnostic_report d join patient_identifier i on i.site_id = d.site_id and i.patient_id = d.patient_id
-	where ($1::uuid[] is null or d.site_id = any ($1)) and i.value = $8::text
+	select d.site_id, d.id from unnest($8::uuid[], $9::uuid[]) as i (site_id, patient_id)
+	join diagnostic_report d on d.site_id = i.site_id and d.patient_id = i.patient_id
 	union
-	select d.site_id, d.id from site s join diagnostic_report d on d.site_id = s.id and d.accession_number = $8::text
+	select d.site_id, d.id from site s join diagnostic_report d on d.site_id = s.id and d.accession_number = any ($10::text[])
 	where $1::uuid[] is null or s.id = any ($1)
 	union
-	select d.site_id, d.id from site s join diagnostic_report d on d.site_id = s.id and d.filler_number = $8::text
+	select d.site_id, d.id from site s join diagnostic_report d on d.site_id = s.id and d.filler_number = any ($11::text[])
 	where $1::uuid[] is null or s.id = any ($1)
 ) f
 join diagnostic_report r on r.site_id = f.site_id and r.id = f.id${joined}
