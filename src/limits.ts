@@ -54,11 +54,28 @@ export type Limits = LimitsOf<typeof limitDefinitions>;
 
 export const defaultLimits: Limits = defaultsOf(limitDefinitions);
 
+/** So many whole bodies have room in a process, so that one of them, which comes slowly, leaves room for those of others. */
+const wholeBodies = 4;
+
 /**
- * Returns the limits of one of the processes of a node. One request has room for a whole body in any process, and a connection to the database
- * that waits leaves another one.
+ * Returns the limits of one of the processes of a node. In any process, a connection to the database that waits leaves another one, and four whole
+ * bodies have room. The shares of bodies are divided as their whole is, so a sender who has a half of it on the node has no more in a process.
  */
 export function limitsOfProcess(limits: Limits, count: number): Limits {
-	const atLeast = { httpWaitingBytesMax: limits.httpBodyBytesMax, readConnectionsMax: 2, peopleConnectionsMax: 2 };
-	return dividedLimits(limitDefinitions, limits, count, atLeast);
+	const { httpBodyBytesMax, mllpFrameBytesMax } = limits;
+	const partsOf = (whole: number, body: number) => Math.max(1, Math.min(count, whole / (wholeBodies * body)));
+	const bodies = partsOf(limits.httpWaitingBytesMax, httpBodyBytesMax);
+	const messages = partsOf(limits.waitingBytesMax, Math.max(httpBodyBytesMax, mllpFrameBytesMax));
+	return dividedLimits(limitDefinitions, limits, count, {
+		atLeast: { readConnectionsMax: 2, peopleConnectionsMax: 2 },
+		parts: {
+			httpWaitingBytesMax: bodies,
+			httpAddressWaitingBytesMax: bodies,
+			httpKeyWaitingBytesMax: bodies,
+			httpSiteWaitingBytesMax: bodies,
+			waitingBytesMax: messages,
+			mailboxBytesMax: messages,
+			mailboxClientBytesMax: messages,
+		},
+	});
 }

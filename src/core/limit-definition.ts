@@ -43,16 +43,19 @@ export function readLimits<D extends LimitDefinitions>(
 	});
 }
 
-/** Returns the limits of one of `count` processes: a divided limit is at least `atLeast`, where it is not less as a whole. */
+/**
+ * Returns the limits of one of `count` processes: a divided limit is at least `atLeast`, where it is not less as a whole.
+ * @param parts into how many parts those are divided that are not divided into `count`
+ */
 export function dividedLimits<D extends LimitDefinitions>(
 	definitions: D,
 	limits: LimitsOf<D>,
 	count: number,
-	atLeast: Partial<LimitsOf<D>> = {},
+	{ atLeast = {}, parts = {} }: { atLeast?: Partial<LimitsOf<D>>; parts?: Partial<LimitsOf<D>> } = {},
 ): LimitsOf<D> {
 	const values = Object.entries(limits).map(([name, value]) => {
 		const least = Math.min(value, atLeast[name] ?? definitions[name]?.min ?? 1);
-		return [name, definitions[name]?.ofNode === 'divided' ? Math.max(least, Math.floor(value / count)) : value];
+		return [name, definitions[name]?.ofNode === 'divided' ? Math.max(least, Math.floor(value / (parts[name] ?? count))) : value];
 	});
 	return Object.freeze(Object.fromEntries(values)) as LimitsOf<D>;
 }

@@ -30,8 +30,31 @@ describe('the processes of a node', () => {
 			assert.equal(part[name], defaultLimits[name], name);
 		const few = limitsOfProcess({ ...defaultLimits, mailboxMessagesMax: 2, readConnectionsMax: 1 }, 3);
 		assert.deepEqual([few.mailboxMessagesMax, few.readConnectionsMax], [1, 1]);
-		const many = limitsOfProcess(defaultLimits, 64);
-		assert.equal(many.httpWaitingBytesMax, defaultLimits.httpBodyBytesMax, 'one whole body');
+	});
+
+	for (const count of [1, 2, 3, 4, 5, 12, 14, 16, 64, 128]) {
+		test(`leave room for others beside the bodies of one sender: each of ${count}`, () => {
+			const part = limitsOfProcess(defaultLimits, count);
+			const { httpBodyBytesMax: body, mllpFrameBytesMax: frame } = part;
+			assert.ok(part.httpWaitingBytesMax >= 4 * body, 'four whole bodies have room');
+			for (const name of ['httpAddressWaitingBytesMax', 'httpKeyWaitingBytesMax', 'httpSiteWaitingBytesMax'] as const) {
+				assert.ok(part[name] >= body, `a whole body fits ${name}`);
+				assert.ok(part[name] <= part.httpWaitingBytesMax / 2, `${name} is half of the room or less`);
+			}
+			// An empty mailbox takes one message of any size.
+			const mailbox = Math.max(part.mailboxBytesMax, body, frame);
+			assert.ok(mailbox <= part.waitingBytesMax / 2, 'a site has half of what may wait or less');
+			assert.ok(part.mailboxClientBytesMax <= part.mailboxBytesMax, 'a client has no more than its site');
+			assert.ok(part.httpWaitingBytesMax <= Math.max(defaultLimits.httpWaitingBytesMax / count, 4 * body), 'and no more than that');
+		});
+	}
+
+	test('have as much memory for bodies as the node where that is less than four of them', () => {
+		const small = limitsOfProcess({ ...defaultLimits, httpWaitingBytesMax: 3 * defaultLimits.httpBodyBytesMax, waitingBytesMax: 1 }, 16);
+		assert.deepEqual(
+			[small.httpWaitingBytesMax, small.httpKeyWaitingBytesMax, small.waitingBytesMax, small.mailboxBytesMax],
+			[3 * defaultLimits.httpBodyBytesMax, defaultLimits.httpKeyWaitingBytesMax, 1, defaultLimits.mailboxBytesMax],
+		);
 	});
 
 	test('have the limits of a node of one process where they are one', () => {

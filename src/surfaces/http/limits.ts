@@ -47,7 +47,7 @@ export const httpLimitDefinitions = {
 	},
 	httpAddressWaitingBytesMax: {
 		variable: 'HTTP_ADDRESS_WAITING_BYTES_MAX',
-		default: 384 * MiB,
+		default: 256 * MiB,
 		min: 1024,
 		max: 65_536 * MiB,
 		ofNode: 'divided',
@@ -55,7 +55,7 @@ export const httpLimitDefinitions = {
 	},
 	httpKeyWaitingBytesMax: {
 		variable: 'HTTP_KEY_WAITING_BYTES_MAX',
-		default: 256 * MiB,
+		default: 192 * MiB,
 		min: 1024,
 		max: 65_536 * MiB,
 		ofNode: 'divided',
@@ -63,7 +63,7 @@ export const httpLimitDefinitions = {
 	},
 	httpSiteWaitingBytesMax: {
 		variable: 'HTTP_SITE_WAITING_BYTES_MAX',
-		default: 384 * MiB,
+		default: 256 * MiB,
 		min: 1024,
 		max: 65_536 * MiB,
 		ofNode: 'divided',
