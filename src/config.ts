@@ -174,7 +174,7 @@ export const environmentSchema = z.object({
 		.refine((targets) => targets.every((text) => parseRange(text) !== undefined && text !== '*'), 'is IP addresses and CIDR ranges')
 		.meta({
 			description:
-				'loopback, link-local and cloud metadata addresses that remote AEs may have all the same, as CIDRs; unset → loopback while HOST is loopback, else none',
+				'loopback, link-local and cloud metadata addresses that remote AEs, webhooks and issuers may have, as CIDRs; unset → loopback while HOST is loopback, else none',
 		}),
 	PUBLIC_URL: z
 		.url({ protocol: /^https?$/ })

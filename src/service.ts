@@ -11,6 +11,7 @@ import { collectInOneThread } from '#core/collection.ts';
 import type { Log } from '#core/log.ts';
 import { type NodeLine, OwnQuotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
 import { instanceIndex } from '#imaging/index-instance.ts';
 import { InstanceIntake } from '#imaging/intake.ts';
@@ -180,7 +181,8 @@ async function openNode(
 	const refusals = openRefusals({ audit, limits, log, clock });
 	onClose(() => refusals.close());
 	const hasReplica = config.DATABASE_READ_URL !== undefined;
-	const own = { database: database.access, dataDir, allowAnySource, hasReplica, limits, log, metrics, clock };
+	const targets = targetPolicy(config.ALLOWED_TARGETS, config.HOST);
+	const own = { database: database.access, dataDir, allowAnySource, targets, hasReplica, limits, log, metrics, clock };
 	const access = await openAccess(own, onClose);
 	const { directory } = access;
 	const writer = newOwner();

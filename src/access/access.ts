@@ -1,3 +1,4 @@
+import type { TargetPolicy } from '#core/target-policy.ts';
 import { openNodeProcess } from '#storage/node-processes.ts';
 import { type DatabaseDirectory, type DirectoryOptions, openDirectory } from './database-directory.ts';
 import type { AccessLimits } from './limits.ts';
@@ -6,6 +7,8 @@ import { Tokens } from './tokens/tokens.ts';
 export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'> {
 	dataDir: string;
 	limits: AccessLimits;
+	/** ALLOWED_TARGETS. */
+	targets: TargetPolicy;
 	/** True if a replica answers reads; it may be there while the database is away. */
 	hasReplica: boolean;
 }
@@ -21,12 +24,12 @@ export interface Access {
 
 /** @throws Error when the database cannot be read at the start */
 export async function openAccess(options: AccessOptions, onClose: (close: () => Promise<void>) => void): Promise<Access> {
-	const { dataDir, limits, hasReplica, log } = options;
+	const { dataDir, limits, targets, hasReplica, log } = options;
 	const staleMsMax = hasReplica ? limits.accessStaleReplicaMsMax : limits.accessStaleMsMax;
 	const directory = await openDirectory({ ...options, staleMsMax });
 	onClose(() => directory.close());
 	const own = await openNodeProcess({ dataDir, refresh: () => directory.refresh(), waitMsMax: limits.accessConfirmMsMax, log });
 	onClose(() => own.close());
-	const tokens = new Tokens({ directory, limits, log, clock: options.clock });
+	const tokens = new Tokens({ directory, limits, targets, log, clock: options.clock });
 	return { directory, tokens, accessChanged: () => own.confirmed() };
 }

@@ -1,12 +1,13 @@
 import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
-import { isProviderUrl } from '#core/provider-url.ts';
+import { hostOf, isProviderUrl } from '#core/provider-url.ts';
 import { type EntityManager, TokenIssuer } from '#storage/entities/index.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { refuseSharedTokens } from './issuer-conflicts.ts';
 import { ownerOf } from './keys.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
+import { refuseGuarded } from './targets.ts';
 import { ofVisibleSites } from './visible-sites.ts';
 
 const url = z
@@ -117,6 +118,14 @@ function refuseIntrospection({ actor }: AdministrationContext, given: Given): vo
 		throw new AdministrationError('only an administrator of all sites may set the introspection of tokens', 'forbidden', name);
 }
 
+/** The URLs that this service calls itself. Clients get their tokens at `token_endpoint`. */
+function refuseTargets(context: AdministrationContext, given: Given): void {
+	for (const name of ['issuer', 'jwks_url', 'introspection_url'] as const) {
+		const url = given[name];
+		if (url) refuseGuarded(context, hostOf(url), name);
+	}
+}
+
 /** Sets what the input names. An empty text removes a value. */
 function apply(row: TokenIssuer, given: Given): void {
 	row.label = given.label ?? row.label;
@@ -166,6 +175,7 @@ async function refuseFaults(context: AdministrationContext, em: EntityManager, r
 
 export async function addIssuer(context: AdministrationContext, input: z.input<typeof addIssuerInput>): Promise<IssuerRecord> {
 	refuseIntrospection(context, input);
+	refuseTargets(context, input);
 	return change(context, async (em) => {
 		const site = await siteBySlug(em, input.site);
 		const owner = await ownerOf(context, em, input.owner, site);
@@ -209,6 +219,7 @@ export async function setIssuer(
 	{ id, active, ...given }: z.infer<typeof setIssuerInput> & { active?: boolean },
 ): Promise<IssuerRecord> {
 	refuseIntrospection(context, given);
+	refuseTargets(context, given);
 	return change(context, async (em) => {
 		const row = await issuerById(em, id);
 		const before = record(row);

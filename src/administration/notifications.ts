@@ -5,13 +5,14 @@ import { severities } from '#alerts/rule.ts';
 import { alertNames, runbooks } from '#alerts/rules/index.ts';
 import { NotSent, type Recipient } from '#alerts/sender.ts';
 import { isUuid, newId } from '#core/id.ts';
-import { isProviderUrl } from '#core/provider-url.ts';
+import { hostOf, isProviderUrl } from '#core/provider-url.ts';
 import { type EntityManager, Notification, type Site } from '#storage/entities/index.ts';
 import { readDeliveries, readLatestDeliveries, readRecentAlerts } from '#storage/statements/administrative/notify.ts';
 import { AdministrationError, change, note, type OperationContext } from './context.ts';
 import type { Found } from './operation.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
+import { refuseGuarded } from './targets.ts';
 import { userByEmail } from './users.ts';
 
 const alerts = z.array(z.enum(alertNames)).max(200).describe('the names of alerts; none: all of them');
@@ -112,13 +113,7 @@ function targetOf(
 	}
 	if (to === undefined || !isProviderUrl(to))
 		throw new AdministrationError('to: a URL with https is needed, or with http on this host', 'form', 'to');
-	const host = new URL(to).hostname.replace(/^\[|\]$/g, '');
-	if (z.union([z.ipv4(), z.ipv6()]).safeParse(host).success && !context.targets.permits(host))
-		throw new AdministrationError(
-			`'${host}' is a loopback, link-local or metadata address, and ALLOWED_TARGETS does not permit it`,
-			'refused',
-			'to',
-		);
+	refuseGuarded(context, hostOf(to), 'to');
 	return to;
 }
 

@@ -1,4 +1,3 @@
-import { isIP } from 'node:net';
 import { z } from 'zod';
 import { isUuid, newId } from '#core/id.ts';
 import { type EntityManager, RemoteAe } from '#storage/entities/index.ts';
@@ -6,6 +5,7 @@ import { type AdministrationContext, AdministrationError, change, note, type Ope
 import { echoOutcomes } from './echo.ts';
 import { instant } from './schemas.ts';
 import { aeTitle, siteBySlug } from './sites.ts';
+import { refuseGuarded } from './targets.ts';
 import { ofVisibleSites } from './visible-sites.ts';
 
 export const addRemoteAeInput = z.strictObject({
@@ -45,11 +45,7 @@ function record(remote: RemoteAe): RemoteAeRecord {
 }
 
 export function addRemoteAe(context: AdministrationContext, input: z.infer<typeof addRemoteAeInput>): Promise<RemoteAeRecord> {
-	// A name is judged by the addresses that it has when it is called.
-	if (isIP(input.host) !== 0 && !context.targets.permits(input.host)) {
-		const text = `'${input.host}' is a loopback, link-local or metadata address, and ALLOWED_TARGETS does not permit it`;
-		throw new AdministrationError(text, 'refused', 'host');
-	}
+	refuseGuarded(context, input.host, 'host');
 	return change(context, async (em) => {
 		const { title, host, port, tls } = input;
 		const site = await siteBySlug(em, input.site);

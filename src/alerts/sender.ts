@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
 import { checkLiteral, permittedLookup } from '#core/permitted-lookup.ts';
+import { hostOf } from '#core/provider-url.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
 import { type Notice, subjectOf, textOf } from './notice.ts';
 
@@ -74,7 +75,7 @@ export class Sender {
 	async #call(target: string, secret: Uint8Array, notice: Notice): Promise<void> {
 		const { targets, msMax, nowMs } = this.#options;
 		const url = new URL(target);
-		checkLiteral(targets, url.hostname.replace(/^\[|\]$/g, ''));
+		checkLiteral(targets, hostOf(target));
 		const body = JSON.stringify(notice);
 		const timestamp = String(Math.floor(nowMs() / 1000));
 		const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {

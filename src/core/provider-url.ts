@@ -4,3 +4,8 @@ export function isProviderUrl(text: string): boolean {
 	if (url === null || url.username !== '' || url.password !== '' || url.hash !== '') return false;
 	return url.protocol === 'https:' || (url.protocol === 'http:' && /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/.test(url.hostname));
 }
+
+/** Returns the host of a URL, an IPv6 address without its brackets. */
+export function hostOf(url: string): string {
+	return new URL(url).hostname.replace(/^\[|\]$/g, '');
+}

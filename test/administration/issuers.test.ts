@@ -4,6 +4,7 @@ import type { AdministrationContext } from '#administration/context.ts';
 import { addIssuer, listIssuers, removeIssuer, setIssuer, showIssuer } from '#administration/issuers.ts';
 import { addSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import { administeredAt, audited, refused, type TestAdministration, withSite } from '#test/support/administration.ts';
 
 const owner = 'owner@example.org';
@@ -122,6 +123,31 @@ describe('issuers of access tokens', () => {
 			assert.deepEqual([...new Set(secrets.map(({ introspection_secret }) => introspection_secret))], ['a newer secret']);
 			const told = JSON.stringify([await listIssuers(context), await rows('select * from audit_event')]);
 			assert.ok(!told.includes(secret) && !told.includes('newer') && told.includes('introspect'));
+		}));
+
+	test('are refused at a loopback, link-local or metadata address, and the field is named', () =>
+		withSites(async (administration) => {
+			const { id } = await addIssuer(administration.context, given);
+			const context = { ...administration.context, targets: targetPolicy([], '0.0.0.0') };
+			const guarded = /is a loopback, link-local or metadata address, and ALLOWED_TARGETS does not permit it/;
+			const faults: [string, string][] = [
+				['issuer', 'http://127.0.0.1:9'],
+				['issuer', 'https://[::1]/realms/west'],
+				['jwks_url', 'https://169.254.169.254/latest/meta-data'],
+				['jwks_url', 'https://[::ffff:169.254.169.254]/'],
+				['jwks_url', 'https://0x7f.1/'],
+				['introspection_url', 'https://100.100.100.200/'],
+			];
+			for (const [field, url] of faults) {
+				const input = field === 'introspection_url' ? { ...introspection, [field]: url } : { [field]: url };
+				for (const act of [() => addIssuer(context, { ...given, ...input }), () => setIssuer(context, { id, ...input })]) {
+					await refused(administration, act, guarded);
+					await assert.rejects(act, { fault: 'refused', field });
+				}
+			}
+			// An older row at such an address can still be disabled.
+			await setIssuer(administration.context, { id, jwks_url: 'http://127.0.0.1:9/' });
+			assert.equal((await setIssuer(context, { id, active: false })).active, false);
 		}));
 
 	test('are of an owner who is a user of the site', () =>

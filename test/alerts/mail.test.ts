@@ -240,3 +240,14 @@ test('neither a mail server nor a receiver of webhooks that stays silent holds a
 		await assert.rejects(sender.send(recipient, testNotice(newId(), Date.now())), { name: 'NotSent', message: 'it takes too long' });
 	silent.close();
 });
+
+test('a webhook is not called at an address that ALLOWED_TARGETS does not permit, whatever its name', async () => {
+	await using webhook = await webhookReceiver();
+	const sender = new Sender({ mail: undefined, targets: targetPolicy([], '0.0.0.0'), msMax: 5000, nowMs: () => Date.now() });
+	for (const target of [webhook.url, webhook.url.replace('127.0.0.1', 'localhost'), 'https://[::ffff:169.254.169.254]/'])
+		await assert.rejects(sender.send({ by: 'webhook', target, secret: randomBytes(32) }, testNotice(newId(), Date.now())), {
+			name: 'NotSent',
+			message: /ALLOWED_TARGETS may permit it/,
+		});
+	assert.deepEqual(webhook.calls, []);
+});

@@ -18,6 +18,7 @@ import {
 import type { Clock } from '#core/clock.ts';
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
+import { everyTarget } from '#core/target-policy.ts';
 import type { AccessLimits } from '../limits.ts';
 import { boundedFetch, callProvider, ProviderError } from '../tokens/call.ts';
 import { Held } from '../tokens/held.ts';
@@ -71,7 +72,7 @@ export class SignInProvider {
 		const fetch = async (): Promise<Json> => {
 			const url = (await this.#configuration.current())?.serverMetadata().jwks_uri;
 			if (url === undefined) throw new ProviderError('the address of the keys is not known');
-			return callProvider(url, { method: 'GET' }, limits.tokenProviderMsMax);
+			return callProvider(url, { method: 'GET' }, { targets: everyTarget, msMax: limits.tokenProviderMsMax });
 		};
 		this.#keys = new KeySet({ ...holding, what: 'keys of the sign-in provider', fetch, unknownMs: limits.tokenKeysUnknownMs });
 	}

@@ -1,5 +1,10 @@
+import { once } from 'node:events';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
 import type { Json } from '#core/json.ts';
-import { isProviderUrl } from '#core/provider-url.ts';
+import { checkLiteral, permittedLookup } from '#core/permitted-lookup.ts';
+import { hostOf, isProviderUrl } from '#core/provider-url.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 
 /** Keys and metadata of providers have a few kilobytes. An answer that is longer is none of theirs. */
 const answerBytesMax = 256 * 1024;
@@ -15,31 +20,57 @@ export interface ProviderCall {
 	body?: string;
 }
 
+/** How far and for how long a provider is called. */
+export interface ProviderReach {
+	/** Decides by the address that the connection goes to. */
+	targets: TargetPolicy;
+	msMax: number;
+}
+
 /**
  * Calls an OIDC provider and reads its JSON, within a time and a length. Redirects are not followed, because they could leave TLS.
- * @throws Error when there is no usable answer
+ * @throws Error when there is no usable answer, ForbiddenTarget when nobody may call that address
  */
-export async function callProvider(url: string, { headers = {}, ...call }: ProviderCall, msMax: number): Promise<Json> {
+export async function callProvider(
+	url: string,
+	{ method, headers = {}, body }: ProviderCall,
+	{ targets, msMax }: ProviderReach,
+): Promise<Json> {
 	if (!isProviderUrl(url)) throw new ProviderError('the URL of the provider is neither https nor on this host');
-	const signal = AbortSignal.timeout(msMax);
-	const answer = await fetch(url, { ...call, headers: { Accept: 'application/json', ...headers }, redirect: 'error', signal });
-	if (answer.status !== 200) {
-		await answer.body?.cancel();
-		throw new ProviderError(`the provider answered with the status ${answer.status}`);
-	}
-	const body = await boundedBody(answer);
+	checkLiteral(targets, hostOf(url));
+	const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
+	const request = (new URL(url).protocol === 'https:' ? requestHttps : requestHttp)(url, {
+		method,
+		lookup: permittedLookup(targets),
+		agent: false,
+		signal: AbortSignal.timeout(msMax),
+		headers: { Accept: 'application/json', 'User-Agent': 'Tributary', ...headers, ...length },
+	});
+	// A fault within the answer is told by reading it.
+	request.on('error', () => undefined);
+	request.end(body);
+	const [answer] = (await once(request, 'response')) as [IncomingMessage];
 	try {
-		return JSON.parse(body.toString('utf8'));
+		if (answer.statusCode !== 200) throw new ProviderError(`the provider answered with the status ${answer.statusCode}`);
+		return readJson((await boundedBody(answer)).toString('utf8'));
+	} finally {
+		request.destroy();
+	}
+}
+
+function readJson(text: string): Json {
+	try {
+		return JSON.parse(text);
 	} catch (error) {
 		throw new ProviderError('the answer of the provider is not JSON', { cause: error });
 	}
 }
 
 /** @throws ProviderError when it is too long */
-async function boundedBody(answer: Response): Promise<Buffer> {
+async function boundedBody(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
 	const chunks: Uint8Array[] = [];
 	let length = 0;
-	for await (const chunk of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
+	for await (const chunk of body) {
 		length += chunk.length;
 		if (length > answerBytesMax) throw new ProviderError('the answer of the provider is too long');
 		chunks.push(chunk);
@@ -60,6 +91,6 @@ interface LibraryCall {
 export async function boundedFetch(url: string, { body: content, ...options }: LibraryCall): Promise<Response> {
 	if (!isProviderUrl(url)) throw new ProviderError('the URL of the provider is neither https nor on this host');
 	const answer = await fetch(url, { ...options, body: content ?? null, redirect: 'manual' } as RequestInit);
-	const body = await boundedBody(answer);
+	const body = await boundedBody((answer.body ?? []) as AsyncIterable<Uint8Array>);
 	return new Response(body.length === 0 ? null : new Uint8Array(body), { status: answer.status, headers: answer.headers });
 }

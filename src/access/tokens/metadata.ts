@@ -1,6 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import { isProviderUrl } from '#core/provider-url.ts';
-import { callProvider, ProviderError } from './call.ts';
+import { callProvider, ProviderError, type ProviderReach } from './call.ts';
 
 /** A provider says this of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3), as far as it is used. */
 export interface ProviderMetadata {
@@ -18,11 +18,11 @@ function addressesOf(issuer: string): string[] {
 }
 
 /** @throws Error when neither address has the metadata of this issuer */
-export async function discover(issuer: string, msMax: number): Promise<ProviderMetadata> {
+export async function discover(issuer: string, reach: ProviderReach): Promise<ProviderMetadata> {
 	const faults: unknown[] = [];
 	for (const address of addressesOf(issuer)) {
 		try {
-			return metadataOf(issuer, await callProvider(address, { method: 'GET' }, msMax));
+			return metadataOf(issuer, await callProvider(address, { method: 'GET' }, reach));
 		} catch (error) {
 			// A provider that is away would only be waited for twice.
 			if (!(error instanceof ProviderError)) throw error;

@@ -1,8 +1,9 @@
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import type { AccessLimits } from '../limits.ts';
-import { callProvider, ProviderError } from './call.ts';
+import { callProvider, ProviderError, type ProviderReach } from './call.ts';
 import { Held } from './held.ts';
 import { introspect } from './introspection.ts';
 import { keySource, type TokenIssuer } from './issuer.ts';
@@ -14,6 +15,8 @@ export interface ProvidersOptions {
 		AccessLimits,
 		'tokenProviderMsMax' | 'tokenKeysMsMax' | 'tokenKeysStaleMsMax' | 'tokenKeysUnknownMs' | 'tokenIntrospectionsMax'
 	>;
+	/** Sites name providers, so not every address is called. */
+	targets: TargetPolicy;
 	log: Log;
 	clock: Clock;
 }
@@ -31,9 +34,8 @@ export class Providers {
 
 	/** Returns undefined while they cannot be had. Who is not patient does not wait for a provider that is away. */
 	metadataOf(issuer: string, isPatient = true): Promise<ProviderMetadata | undefined> {
-		const { limits } = this.#options;
 		return kept(this.#metadata, issuer, () => {
-			const fetch = () => discover(issuer, limits.tokenProviderMsMax);
+			const fetch = () => discover(issuer, this.#reach);
 			return new Held({ ...this.#holding(`metadata of the issuer ${issuer}`), fetch });
 		}).current(isPatient);
 	}
@@ -44,10 +46,15 @@ export class Providers {
 			const fetch = async () => {
 				const url = row.jwksUrl ?? (await this.metadataOf(row.issuer))?.jwksUrl;
 				if (url === undefined) throw new ProviderError('the address of the keys is not known');
-				return callProvider(url, { method: 'GET' }, limits.tokenProviderMsMax);
+				return callProvider(url, { method: 'GET' }, this.#reach);
 			};
 			return new KeySet({ ...this.#holding(`keys of the issuer ${row.issuer}`), fetch, unknownMs: limits.tokenKeysUnknownMs });
 		});
+	}
+
+	get #reach(): ProviderReach {
+		const { limits, targets } = this.#options;
+		return { targets, msMax: limits.tokenProviderMsMax };
 	}
 
 	#holding(what: string) {
@@ -61,7 +68,7 @@ export class Providers {
 		if (this.#introspections >= limits.tokenIntrospectionsMax) return 'unavailable';
 		this.#introspections++;
 		try {
-			return await introspect(endpoint, token, limits.tokenProviderMsMax);
+			return await introspect(endpoint, token, this.#reach);
 		} catch (error) {
 			log.warn({ err: error, endpoint: endpoint.url }, 'a token could not be introspected');
 			return 'unavailable';

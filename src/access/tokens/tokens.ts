@@ -3,6 +3,7 @@ import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type Protected
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import type { KeyGrant, Unavailable } from '../directory.ts';
 import type { AccessLimits } from '../limits.ts';
 import { endpointsOf, type FoundEndpoints } from './endpoints.ts';
@@ -14,6 +15,8 @@ export interface TokensOptions {
 	/** The issuers of all sites as the access directory knows them. The list is another one after a change. */
 	directory: { readonly issuers: readonly TokenIssuer[]; readonly certain: boolean };
 	limits: AccessLimits;
+	/** The addresses at which providers are called. */
+	targets: TargetPolicy;
 	log: Log;
 	clock: Clock;
 }

@@ -6,7 +6,8 @@ import { accessLimitDefinitions } from '#access/limits.ts';
 import type { TokenIssuer } from '#access/tokens/issuer.ts';
 import { type TokenGrant, Tokens } from '#access/tokens/tokens.ts';
 import { defaultsOf } from '#core/limit-definition.ts';
-import { silentLog } from '#core/log.ts';
+import { createLog, silentLog } from '#core/log.ts';
+import { targetPolicy } from '#core/target-policy.ts';
 import {
 	clientId,
 	introspectionClient,
@@ -44,10 +45,15 @@ function opaque(more: Partial<TokenIssuer['introspection']> = {}): TokenIssuer {
 	return row({ audience: opaqueAudience, introspection: { url, clientId: id, clientSecret: secret, ...more } });
 }
 
-function tokensOf(issuers: readonly TokenIssuer[], given: Partial<typeof limits> = {}, certain = true) {
+function tokensOf(
+	issuers: readonly TokenIssuer[],
+	given: Partial<typeof limits> = {},
+	targets = targetPolicy([], '127.0.0.1'),
+	log = silentLog,
+) {
 	const clock = { ahead: 0, nowMs: () => Date.now() + clock.ahead };
-	const directory = { issuers, certain };
-	return { clock, directory, tokens: new Tokens({ directory, limits: { ...limits, ...given }, log: silentLog, clock }) };
+	const directory = { issuers, certain: true };
+	return { clock, directory, tokens: new Tokens({ directory, limits: { ...limits, ...given }, targets, log, clock }) };
 }
 
 const keysRead = () => provider.requests.get('/jwks') ?? 0;
@@ -139,6 +145,51 @@ describe('the keys of an OIDC provider', () => {
 		const { tokens } = tokensOf([row({ jwksUrl: 'http://provider.example.org/jwks' })]);
 		assert.equal(await tokens.grantOf(await provider.forge({})), 'unavailable');
 		assert.equal(keysRead(), 0);
+	});
+});
+
+describe('a provider that a site names', () => {
+	const byName = (path: string) => `${provider.issuer.replace('127.0.0.1', 'localhost')}${path}`;
+
+	test('is not called at a loopback, link-local or metadata address, by whatever name, unless that is permitted', async () => {
+		const elsewhere = targetPolicy([], '0.0.0.0');
+		const mapped = `https://[::ffff:127.0.0.1]:${new URL(provider.issuer).port}/jwks`;
+		const urls = [`${provider.issuer}/jwks`, byName('/jwks'), 'https://2130706433/jwks', mapped, 'https://169.254.169.254/jwks'];
+		for (const jwksUrl of urls) {
+			const { tokens } = tokensOf([row({ jwksUrl })], {}, elsewhere);
+			assert.equal(await tokens.grantOf(await provider.forge({})), 'unavailable', jwksUrl);
+		}
+		assert.equal(await tokensOf([row()], {}, elsewhere).tokens.grantOf(await provider.forge({})), 'unavailable');
+		const introspected = tokensOf([opaque({ url: byName('/token/introspection') })], {}, elsewhere);
+		assert.equal(await introspected.tokens.grantOf('opaque'), 'unavailable');
+		assert.deepEqual([...provider.requests], []);
+		for (const permitting of [targetPolicy([], '127.0.0.1'), targetPolicy(['127.0.0.0/8', '::1'], '0.0.0.0')]) {
+			const { tokens } = tokensOf([row({ jwksUrl: byName('/jwks') })], {}, permitting);
+			assert.equal(siteOf(await tokens.grantOf(await provider.forge({}))), 'north');
+		}
+	});
+
+	test('is not called where its metadata lead, if that is not permitted', async () => {
+		const metadata = { issuer: '', jwks_uri: 'https://169.254.169.254/jwks' };
+		const server = createServer((_request, response) => response.end(JSON.stringify(metadata)));
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		metadata.issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+		const lines: string[] = [];
+		const log = createLog('warn', { write: (line: string) => void lines.push(line) });
+		const { tokens } = tokensOf([row({ issuer: metadata.issuer })], {}, targetPolicy([], '127.0.0.1'), log);
+		assert.equal(await tokens.grantOf(await provider.forge({ iss: metadata.issuer })), 'unavailable');
+		assert.match(lines.join(), /ALLOWED_TARGETS may permit it/);
+		server.closeAllConnections();
+		server.close();
+	});
+
+	test('that begins an answer and does not end it is not waited for', async () => {
+		const server = createServer((_request, response) => response.writeHead(200).write('{"keys":'));
+		await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+		const { tokens } = tokensOf([row({ jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` })]);
+		assert.equal(await tokens.grantOf(await provider.forge({})), 'unavailable');
+		server.closeAllConnections();
+		server.close();
 	});
 });
 
