@@ -109,8 +109,8 @@ function runNode(parameters, environment) {
 	});
 }
 
-/** Much of the time a test waits for a socket or for the disk: one more than can run at once. More would want much memory. */
-const concurrency = Math.min(4, availableParallelism() + 1);
+/** Half of the time a test waits for a socket, a timer or the disk: twice as many as can run at once. More would want much memory. */
+const concurrency = Math.min(4, availableParallelism() * 2);
 
 /** Generative files run longer than others, and a run of them takes both cores for hours. */
 const fileMsMax = (fuzzTimes === 1 ? 180_000 : 540_000) * fuzzTimes;

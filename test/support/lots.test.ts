@@ -11,8 +11,8 @@ describe('lots of test files', () => {
 		[3, 3, [1, 1, 1]],
 		[8, 3, [3, 3, 2]],
 		[37, 3, [13, 12, 12]],
-		[60, 3, [20, 20, 20]],
-		[61, 3, [16, 15, 15, 15]],
+		[42, 3, [14, 14, 14]],
+		[43, 3, [11, 11, 11, 10]],
 	] as const) {
 		test(`${count} files for ${processes} processes are ${sizes.length} lots`, () => {
 			const lots = lotsOf(files(count), processes);

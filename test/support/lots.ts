@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url';
 export type Lot = readonly string[];
 
 /** More would save little, because the product is compiled once a process, and would end the run with one process at work. */
-const filesMax = 20;
+const filesMax = 14;
 
 /** Deals files out, so that neighbours, which often take equally long, come into different lots. `processes` run at once. */
 export function lotsOf(paths: readonly string[], processes: number): Lot[] {
