@@ -21,7 +21,7 @@ after(() => rmSync(folder, { recursive: true, force: true }));
 const quiet = () => new Progress(() => undefined);
 const none: KeepRules = { last: 0, daily: 0, weekly: 0, monthly: 0 };
 /** A process that is alive and not this one. */
-const stranger = () => newOwner().replace(`-${process.pid}-`, `-${process.ppid}-`);
+const stranger = () => newOwner(process.ppid);
 
 function manifestOf(cut: string, at: string, list: StoredFile, kind: Manifest['kind'] = 'full'): Manifest {
 	return {

@@ -253,7 +253,7 @@ describe('upkeep of segments', () => {
 		await upkeepOf(ended.root).round();
 		assert.equal(statSync(path).mode & 0o777, 0o440);
 		assert.ok((await read(new FileStore(ended.root), ended.objects[0]?.key ?? '')).equals(ended.objects[0]?.content ?? head));
-		for (const owner of [newOwner().replace(/-\d+-/, `-${process.ppid}-`), newOwner().replace(/^[0-9a-f]{16}/, '0'.repeat(16))]) {
+		for (const owner of [newOwner(process.ppid), newOwner().replace(/^[0-9a-f]{16}/, '0'.repeat(16))]) {
 			const living = await filled([3000], 'instance', owner);
 			await living.store.remove(living.objects[0]?.key ?? '');
 			await upkeepOf(living.root).round();
@@ -264,7 +264,7 @@ describe('upkeep of segments', () => {
 	test('is done by one process at a time; the lock of one that ended is taken over', async () => {
 		const { root } = await filled([10]);
 		const folder = join(root, 'segments');
-		const living = newOwner().replace(/-\d+-/, `-${process.ppid}-`);
+		const living = newOwner(process.ppid);
 		const [first, second] = [new UpkeepLock(folder, living), new UpkeepLock(folder, newOwner())];
 		assert.deepEqual([await first.take(), await first.take(), await second.take()], [true, true, false]);
 		await second.giveBack();
