@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import { Button } from './button.tsx';
+import { HeadingLevel } from './heading.ts';
 
 export interface DialogProps {
 	title: string;
@@ -54,7 +55,9 @@ export function Dialog({ title, children, onClose, size = 'medium', opaque = fal
 						</Button>
 					)}
 				</header>
-				<div class="dialog-body">{children}</div>
+				<div class="dialog-body">
+					<HeadingLevel.Provider value={3}>{children}</HeadingLevel.Provider>
+				</div>
 			</div>
 		</dialog>
 	);

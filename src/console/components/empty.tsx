@@ -1,13 +1,16 @@
 import type { ComponentChildren } from 'preact';
+import { useContext } from 'preact/hooks';
 import { Button } from './button.tsx';
+import { HeadingLevel } from './heading.ts';
 import { Icon, type IconName } from './icon.tsx';
 
 /** Stands for an empty list: says why it is empty and what to do. */
 export function Empty({ icon, title, children }: { icon: IconName; title: string; children?: ComponentChildren }) {
+	const Heading = useContext(HeadingLevel) === 2 ? 'h2' : 'h3';
 	return (
 		<div class="empty">
 			<Icon name={icon} />
-			<h3>{title}</h3>
+			<Heading>{title}</Heading>
 			{children}
 		</div>
 	);

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { goUp } from '../router.ts';
+import { HeadingLevel } from './heading.ts';
 import { Icon } from './icon.tsx';
 
 export interface PageProps {
@@ -45,7 +46,9 @@ export function Panel({ title, actions, children }: { title: string; actions?: C
 				<h2>{title}</h2>
 				{actions && <div class="panel-actions">{actions}</div>}
 			</header>
-			<div class="panel-body">{children}</div>
+			<div class="panel-body">
+				<HeadingLevel.Provider value={3}>{children}</HeadingLevel.Provider>
+			</div>
 		</section>
 	);
 }

@@ -16,8 +16,15 @@ export function SearchField({ label, value, onValue, placeholder }: SearchFieldP
 	);
 }
 
-/** The same field among other filters, with its label above it, or without a label if it is `bare`. */
-export function SearchInput({ label, value, onValue, placeholder, bare = false }: SearchFieldProps & { bare?: boolean }) {
+interface SearchInputProps extends SearchFieldProps {
+	/** Without the label above it. */
+	bare?: boolean;
+	/** The `/` key leads to the first field of a page, which alone shows it: false for the others. */
+	first?: boolean;
+}
+
+/** The same field among other filters. */
+export function SearchInput({ label, value, onValue, placeholder, bare = false, first = true }: SearchInputProps) {
 	return (
 		<search class="search">
 			{!bare && (
@@ -29,16 +36,18 @@ export function SearchInput({ label, value, onValue, placeholder, bare = false }
 			<input
 				type="search"
 				aria-label={label}
-				aria-keyshortcuts="/"
+				aria-keyshortcuts={first ? '/' : undefined}
 				placeholder={placeholder ?? label}
 				value={value}
 				autocomplete="off"
 				spellcheck={false}
 				onInput={(event) => onValue(event.currentTarget.value)}
 			/>
-			<span class="key" aria-hidden="true">
-				/
-			</span>
+			{first && (
+				<span class="key" aria-hidden="true">
+					/
+				</span>
+			)}
 		</search>
 	);
 }

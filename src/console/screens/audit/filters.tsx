@@ -46,7 +46,7 @@ export function Filters({
 	return (
 		<div class="filters">
 			<SearchInput label="Who" placeholder="E-mail, cli:root, sender" value={filters.actor} onValue={set('actor')} />
-			<SearchInput label="Patient" placeholder="Id of a patient" value={filters.patient} onValue={set('patient')} />
+			<SearchInput first={false} label="Patient" placeholder="Id of a patient" value={filters.patient} onValue={set('patient')} />
 			<Choice label="Actions on" value={filters.action} any="Everything" options={nouns} onValue={set('action')} />
 			<PeriodFilter period={filters} onPeriod={(period) => onFilters({ ...filters, ...period })} onClear={onClear} />
 			<SavedFilters />

@@ -80,7 +80,7 @@ export function Filters({
 	return (
 		<div class="filters">
 			<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
-			<SearchInput label="Control id" value={filters.control_id} onValue={set('control_id')} />
+			<SearchInput first={false} label="Control id" value={filters.control_id} onValue={set('control_id')} />
 			<TakenInput
 				label="Type"
 				value={filters.type}

@@ -78,7 +78,7 @@ function Found({ site }: { site: string }) {
 		<>
 			<div class="filters">
 				<SearchInput label="Search studies" value={text} onValue={set('text')} placeholder="Accession number or UID" />
-				<SearchInput label="Patient" value={patient} onValue={set('patient')} placeholder="Number of the patient" />
+				<SearchInput first={false} label="Patient" value={patient} onValue={set('patient')} placeholder="Number of the patient" />
 				<TakenInput label="Modality" value={modality} placeholder="CT" size={6} onValue={set('modality')} />
 				<Choice label="Order" value={filters.sort} options={sorts} any="Newest first" onValue={set('sort')} />
 				<PeriodFilter period={period} onPeriod={(next) => setFilters({ ...filters, ...next })} onClear={clear} />
