@@ -9,6 +9,7 @@ import { AdministrationError, note, type OperationContext } from './context.ts';
 import { origin, originsOf } from './origin.ts';
 import { measuredFacts } from './patient-results.ts';
 import { linked, patientOf, patientRecord } from './patients.ts';
+import { reportState, stateOf } from './reports.ts';
 import { type RecordedResource, SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
 
@@ -20,7 +21,7 @@ const observation = z.strictObject({
 	number: z.number().nullable(),
 	...measuredFacts,
 });
-const report = z.strictObject({ ...coded, study: z.string().nullable().describe('id of the ImagingStudy') });
+const report = z.strictObject({ ...coded, state: reportState, study: z.string().nullable().describe('id of the ImagingStudy') });
 const stated = z.strictObject({ ...coded, detail: z.string() });
 /** A study as a list shows it. */
 export const studyFacts = {
@@ -197,7 +198,7 @@ function observationRow(resource: JsonObject, { at, code, text, status }: ChartR
 /** Returns the study of a report. The report may refer to it by UID. */
 function reportRow(resource: JsonObject, { at, code, text, status }: ChartRow) {
 	const [study = null] = asObjects(resource['imagingStudy']).map((reference) => referencedId(reference, 'ImagingStudy'));
-	return { at, code, text, status, study };
+	return { at, code, text, status, state: stateOf(status), study };
 }
 
 export function imagingOf(resource: JsonObject) {

@@ -17,6 +17,7 @@ import {
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { identityChange } from './identity-change.ts';
+import { stateOf } from './reports.ts';
 import { instant, time } from './schemas.ts';
 import { SiteRecord, versionOf } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
@@ -52,7 +53,7 @@ const entry = z.strictObject({
 	stated: z.string().nullable().describe('the time as it was stated, with its own offset; null where it is the time of recording'),
 	title: z.string(),
 	detail: z.string(),
-	status: z.string(),
+	status: z.string().describe('that of a report is the one of `report list`'),
 	flag: z.enum(flags).nullable().describe("the sender's own flag of a result"),
 	derived: z.enum(['low', 'high']).nullable().describe('what follows from the reference range of a result'),
 	id: z.string().describe('id of the message, procedure step, study, report or other resource; of another patient for a merge'),
@@ -123,7 +124,7 @@ type ClinicalKind = 'visit' | 'result' | 'report';
 const clinical = {
 	visit: { type: 'Encounter', statement: timelineVisits, describe: visitOf },
 	result: { type: 'Observation', statement: timelineResults, describe: resultOf },
-	report: { type: 'DiagnosticReport', statement: timelineReports, describe: codedOf },
+	report: { type: 'DiagnosticReport', statement: timelineReports, describe: reportOf },
 } as const;
 
 async function resources(kind: ClinicalKind, asked: Asked): Promise<Entry[]> {
@@ -142,8 +143,8 @@ async function resources(kind: ClinicalKind, asked: Asked): Promise<Entry[]> {
 	});
 }
 
-function codedOf(_resource: JsonObject, row: ChartRow | undefined) {
-	return { title: row?.text || 'Report' };
+function reportOf(resource: JsonObject, row: ChartRow | undefined) {
+	return { title: row?.text || 'Report', status: stateOf(String(resource['status'])) };
 }
 
 function visitOf(_resource: JsonObject, row: ChartRow | undefined) {

@@ -68,6 +68,8 @@ export const searchReportsInput = z.strictObject({
 		.describe('the beginning of an identifier of the patient, an accession number or an order number of the filler, in any case'),
 });
 
+export const reportState = z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('an amended report is also completed');
+
 export const reportRecord = z.strictObject({
 	id: z.string(),
 	site: z.string(),
@@ -76,7 +78,7 @@ export const reportRecord = z.strictObject({
 	patient: z.string().nullable().describe('id of the Patient'),
 	title: z.string().nullable(),
 	author: z.string().nullable(),
-	status: z.enum(['draft', 'completed', 'amended', 'withdrawn']).describe('an amended report is also completed'),
+	status: reportState,
 	fhir_status: z.string().describe('DiagnosticReport.status'),
 	from_message: z
 		.boolean()
@@ -109,7 +111,8 @@ interface Row {
 const draftStatuses = ['registered', 'partial', 'preliminary', 'unknown'];
 const completedStatuses = ['final', 'amended', 'corrected', 'appended'];
 
-function stateOf(status: string): ReportRecord['status'] {
+/** The one word for the state of a report, by its DiagnosticReport.status. */
+export function stateOf(status: string): ReportRecord['status'] {
 	if (status === 'final') return 'completed';
 	if (isCompleted(status)) return 'amended';
 	return draftStatuses.includes(status) ? 'draft' : 'withdrawn';

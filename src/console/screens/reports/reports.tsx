@@ -19,8 +19,8 @@ const tones: Readonly<Record<ReportRecord['status'], Tone>> = {
 	withdrawn: 'neutral',
 };
 
-export function ReportState({ report }: { report: ReportRecord }) {
-	return <Badge tone={tones[report.status]}>{report.status}</Badge>;
+export function ReportState({ report: { status } }: { report: Pick<ReportRecord, 'status'> }) {
+	return <Badge tone={tones[status]}>{status}</Badge>;
 }
 
 const columns: readonly Column<ReportRecord>[] = [
