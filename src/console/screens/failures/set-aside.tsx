@@ -56,6 +56,7 @@ export function SetAsideMessages() {
 		(page, signal) => listSetAside({ site, ...page }, signal),
 		({ id }) => id,
 		[site],
+		'set aside',
 	);
 	return (
 		<Page

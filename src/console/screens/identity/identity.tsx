@@ -10,6 +10,7 @@ import { SiteNeeded } from '../../components/site-needed.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { useFilters } from '../../filters.ts';
 import { may } from '../../session.ts';
 import type { PatientRecord } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';
@@ -27,7 +28,7 @@ const leads: Readonly<Record<Kind, string>> = {
 };
 
 export function Identity() {
-	const [kind, setKind] = useState<Kind | 'authorities'>('doubt');
+	const [{ tab: chosen }, setFilters] = useFilters({ tab: 'doubt' });
 	const tab = (name: Kind, title: string, site: string) => ({
 		name,
 		title,
@@ -42,8 +43,8 @@ export function Identity() {
 				{(site) => (
 					<Tabs
 						label="Worklists"
-						chosen={kind}
-						onChoose={(name) => setKind(name as Kind | 'authorities')}
+						chosen={chosen}
+						onChoose={(name) => setFilters({ tab: name })}
 						tabs={[
 							tab('doubt', 'Doubts', site),
 							tab('overlay', 'Possible overlays', site),

@@ -10,6 +10,7 @@ export function Messages({ site, id }: { site: string; id: string }) {
 		(page, signal) => searchMessages({ site, patient_id: id, ...page }, signal),
 		(message) => message.id,
 		[site, id],
+		'messages of the patient',
 	);
 	return (
 		<ListTable

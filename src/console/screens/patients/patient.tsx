@@ -1,4 +1,3 @@
-import { useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { LinkButton } from '../../components/button.tsx';
 import { Loading } from '../../components/empty.tsx';
@@ -8,6 +7,8 @@ import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { Tabs } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
+import { useEntryState } from '../../entries.ts';
+import { useFilters } from '../../filters.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { Unmerge } from '../identity/merge.tsx';
@@ -42,8 +43,8 @@ interface Shown {
 
 function Shown({ site, chart, up, reload }: Shown) {
 	const { patient } = chart;
-	const [tab, setTab] = useState('results');
-	const [period, setPeriod] = useState(allResults);
+	const [{ tab }, setTab] = useFilters({ tab: 'results' });
+	const [period, setPeriod] = useEntryState('period of results', allResults);
 	const tabs = [
 		{
 			name: 'results',
@@ -139,7 +140,7 @@ function Shown({ site, chart, up, reload }: Shown) {
 			</div>
 			{chart.merged.length > 0 && <Merged site={site} chart={chart} reload={reload} />}
 			<Panel title="Record">
-				<Tabs label="Record" tabs={tabs} chosen={tab} onChoose={setTab} />
+				<Tabs label="Record" tabs={tabs} chosen={tab} onChoose={(name) => setTab({ tab: name })} />
 				{chart.cut.length > 0 && <p class="note">Only the newest are shown for: {chart.cut.join(', ')}.</p>}
 			</Panel>
 		</Page>

@@ -13,6 +13,7 @@ export function Readers({ site, id }: { site: string; id: string }) {
 		(page, signal) => listAudit({ site, patient: id, ...page }, signal),
 		(event) => event.id,
 		[site, id],
+		'readers',
 	);
 	return (
 		<>

@@ -64,6 +64,7 @@ export function Runs() {
 		(page, signal) => listRuns(page, signal),
 		({ id }) => id,
 		[],
+		'runs',
 	);
 	const [asking, setAsking] = useState(false);
 	const begin = may('administrator') && (
