@@ -18,6 +18,33 @@ export function localMinute(at: Date): string {
 	return text.endsWith(':00') ? text.slice(0, -3) : text;
 }
 
+const dateAlone = /^(\d{4})(?:-(\d\d))?(?:-(\d\d))?$/;
+const offset = /T.*(?:Z|[+-]\d\d:\d\d)$/;
+
+/**
+ * The place of a stated time on an axis: a date, month or year begins in the zone of the page, where a time without an offset stands as well.
+ * @param stated a FHIR date or dateTime
+ * @returns milliseconds since 1970, or NaN for what is no time
+ */
+export function statedAt(stated: string): number {
+	const [, year, month = '01', day = '01'] = dateAlone.exec(stated) ?? [];
+	return Date.parse(year === undefined ? stated : `${year}-${month}-${day}T00:00`);
+}
+
+/** The point in time that was stated, or undefined for a date without a time and a time without an offset. */
+export function statedInstant(stated: string): Date | undefined {
+	const at = new Date(offset.test(stated) ? stated : Number.NaN);
+	return Number.isNaN(at.getTime()) ? undefined : at;
+}
+
+/** `2026-11-21 15:31` in the zone of the page; `2026-11-21` of a date; `2026-11-21 15:31:07 (as stated)` of a time without an offset */
+export function statedTime(stated: string | null): string {
+	if (stated === null) return '–';
+	const at = statedInstant(stated);
+	if (at !== undefined) return localTime(at).slice(0, 16);
+	return stated.includes('T') ? `${stated.replace('T', ' ')} (as stated)` : stated;
+}
+
 /** `Europe/Berlin`: the zone in which the page shows times. */
 export function zoneName(): string {
 	return Intl.DateTimeFormat().resolvedOptions().timeZone;

@@ -4,9 +4,9 @@ import { LinkButton } from '../components/button.tsx';
 import { Empty, Loading } from '../components/empty.tsx';
 import { Page } from '../components/page.tsx';
 import { Problem } from '../components/problem.tsx';
+import { When } from '../components/time.tsx';
 import { usePlace } from '../router.ts';
 import type { ScreenProps } from '../screen.ts';
-import { moment } from '../screens/patients/sections.tsx';
 import { showStudy, type WholeStudy } from '../screens/studies/calls.ts';
 import { type InstanceRecord, instancesOf, stackMax } from './calls.ts';
 import { instanceImage } from './frame-store.ts';
@@ -93,7 +93,9 @@ function Shown({ site, series, up, study, instances }: ShownProps) {
 						<div>
 							{facts?.modality} {facts?.number ?? ''}
 						</div>
-						<div>{moment(study.started)}</div>
+						<div>
+							<When stated={study.started} />
+						</div>
 					</>
 				}
 			/>

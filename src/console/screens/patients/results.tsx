@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { Sparkline } from '../../components/chart.tsx';
@@ -7,10 +7,12 @@ import { Empty, Loading } from '../../components/empty.tsx';
 import { DayInput } from '../../components/period.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { When } from '../../components/time.tsx';
+import { useEntryState } from '../../entries.ts';
 import { listResults, type PatientResult } from './calls.ts';
 import { MarkText } from './mark.tsx';
-import { Coded, moment, Origin } from './sections.tsx';
-import { groupsOf, pointsOf, type ResultGroup, trendOf } from './trend.ts';
+import { Coded, Origin } from './sections.tsx';
+import { groupsOf, newestFirst, pointsOf, type ResultGroup, trendOf } from './trend.ts';
 import { TrendChart } from './trend-chart.tsx';
 
 /** More lines cannot be told apart. */
@@ -56,7 +58,7 @@ const valueColumns = {
 		),
 	},
 	range: { name: 'range', title: 'Reference', cell: ({ range }: PatientResult) => range || '–' },
-	at: { name: 'at', title: 'When', tight: true, cell: ({ at }: PatientResult) => moment(at) },
+	at: { name: 'at', title: 'When', tight: true, cell: ({ at }: PatientResult) => <When stated={at} /> },
 	status: { name: 'status', title: 'Status', tight: true, spare: true, cell: ({ status }: PatientResult) => status },
 	origin: { name: 'origin', title: 'From', tight: true, cell: ({ origin }: PatientResult) => <Origin origin={origin} /> },
 };
@@ -73,9 +75,9 @@ export function Results({
 	period: ResultPeriod;
 	onPeriod(next: ResultPeriod): void;
 }) {
-	const [category, setCategory] = useState('');
-	const [onlyMarked, setOnlyMarked] = useState(false);
-	const [opened, setOpened] = useState<readonly string[]>([]);
+	const [category, setCategory] = useEntryState('category of results', '');
+	const [onlyMarked, setOnlyMarked] = useEntryState('only marked results', false);
+	const [opened, setOpened] = useEntryState<readonly string[]>('opened results', []);
 	const answer = useAnswer((signal) => listResults({ site, id, ...endsOf(period) }, signal), [site, id, period]);
 	const results = answer.data?.results ?? [];
 	const categories = [...new Set(results.map((result) => result.category))].filter((text) => text !== '').sort();
@@ -183,7 +185,7 @@ interface CourseProps {
 function Course({ chosen, groups, onChoose }: CourseProps) {
 	const trend = useMemo(() => trendOf(chosen), [chosen.map(({ key, rows }) => `${key} ${rows.length}`).join('\n'), groups]);
 	const rows = chosen.flatMap((group) => group.rows.map((row, index) => ({ row, key: `${group.key} ${row.id} ${index}` })));
-	const sorted = rows.toSorted((left, right) => (right.row.at ?? '').localeCompare(left.row.at ?? ''));
+	const sorted = rows.toSorted((left, right) => newestFirst(left.row, right.row));
 	const lift = (column: Column<PatientResult>): Column<(typeof rows)[number]> => ({ ...column, cell: ({ row }) => column.cell(row) });
 	const names = chosen.map(({ name }) => name).join(', ');
 	const what: Column<PatientResult> = { name: 'what', title: 'What', cell: ({ text, code }) => text || code };

@@ -1,6 +1,9 @@
 import { Badge } from '../../components/badge.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { type Column, Table } from '../../components/table.tsx';
+import { When } from '../../components/time.tsx';
+import { statedTime } from '../../format.ts';
+import { ReportState } from '../reports/reports.tsx';
 import type { PatientChart, StatedRow } from './calls.ts';
 
 export type OriginRecord = PatientChart['observations'][number]['origin'];
@@ -46,11 +49,6 @@ export function readable(description: string | null): string {
 		.join(', ');
 }
 
-/** Formats a FHIR date or dateTime as stated, to the minute. */
-export function moment(at: string | null): string {
-	return at === null ? '–' : at.slice(0, 16).replace('T', ' ');
-}
-
 const statedColumns: readonly Column<StatedRow>[] = [
 	{ name: 'text', title: 'What', cell: ({ text, code }) => <Coded text={text} code={code} /> },
 	{
@@ -59,7 +57,7 @@ const statedColumns: readonly Column<StatedRow>[] = [
 		tight: true,
 		cell: ({ status }) => (status === '' ? <span class="muted">–</span> : <Badge>{status}</Badge>),
 	},
-	{ name: 'at', title: 'When', tight: true, cell: ({ at }) => moment(at) },
+	{ name: 'at', title: 'When', tight: true, cell: ({ at }) => <When stated={at} /> },
 	{ name: 'detail', title: 'Details', spare: true, cell: ({ detail }) => detail },
 	{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
 ];
@@ -85,8 +83,8 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 			caption="Reports"
 			columns={[
 				{ name: 'text', title: 'Report', cell: ({ text, code }) => text || code || 'Report' },
-				{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => <Badge>{status}</Badge> },
-				{ name: 'at', title: 'When', tight: true, cell: ({ at }) => moment(at) },
+				{ name: 'status', title: 'Status', tight: true, cell: ({ state }) => <ReportState report={{ status: state }} /> },
+				{ name: 'at', title: 'When', tight: true, cell: ({ at }) => <When stated={at} /> },
 				{
 					name: 'study',
 					title: 'Study',
@@ -103,7 +101,7 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 
 /** A study without a description has its number, or what and when it was. */
 export function studyTitle({ description, accession_number: number, modalities, started }: StudyFacts): string {
-	return readable(description) || number || `${modalities.join(', ') || 'Study'} of ${moment(started)}`;
+	return readable(description) || number || `${modalities.join(', ') || 'Study'} of ${statedTime(started)}`;
 }
 
 export type StudyFacts = Omit<PatientChart['studies'][number], 'id' | 'origin'>;
@@ -112,7 +110,7 @@ export type StudyFacts = Omit<PatientChart['studies'][number], 'id' | 'origin'>;
 export const studyColumns = {
 	study: { name: 'description', title: 'Study', cell: studyTitle },
 	modalities: { name: 'modalities', title: 'Modalities', tight: true, cell: ({ modalities }) => modalities.join(', ') },
-	started: { name: 'started', title: 'When', tight: true, cell: ({ started }) => moment(started) },
+	started: { name: 'started', title: 'When', tight: true, cell: ({ started }) => <When stated={started} /> },
 	accession: {
 		name: 'accession',
 		title: 'Accession number',

@@ -1,13 +1,15 @@
-import { useMemo, useState } from 'preact/hooks';
+import { useMemo } from 'preact/hooks';
 import { useList } from '../../answers.ts';
 import { Badge, type Tone } from '../../components/badge.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { localTime, utcTime, zoneName } from '../../format.ts';
+import { When } from '../../components/time.tsx';
+import { useEntryState } from '../../entries.ts';
+import { useFilters } from '../../filters.ts';
+import { statedTime, utcTime, zoneName } from '../../format.ts';
 import { Outcome } from '../messages/outcome.tsx';
 import { showTimeline, type TimelineEntry } from './calls.ts';
 import { MarkText } from './mark.tsx';
-import { moment } from './sections.tsx';
 
 type Kind = TimelineEntry['kind'];
 
@@ -51,16 +53,12 @@ function pageOf(site: string, patient: string, { kind, id, message, study }: Tim
 	return message === null ? `/patients/${site}/${patient}` : `/messages/${message}`;
 }
 
-/** Shows the time in the browser's time zone, and a date without a time as stated. */
-function When({ entry: { at, stated, kind } }: { entry: TimelineEntry }) {
-	const date = new Date(at);
-	const isDay = stated !== null && !stated.includes('T');
-	const title = [stated === null ? (kind === 'message' ? 'received' : 'when it was recorded') : `stated as ${stated}`, utcTime(date)].join(
-		' · ',
-	);
+/** An entry that states no time has the time of its recording, to the minute as the others. */
+function Moment({ entry: { at, stated, kind } }: { entry: TimelineEntry }) {
+	if (stated !== null) return <When stated={stated} />;
 	return (
-		<time dateTime={isDay ? stated : at} title={title}>
-			{isDay ? moment(stated) : localTime(date).slice(0, 16)}
+		<time dateTime={at} title={`${kind === 'message' ? 'received' : 'when it was recorded'} · ${utcTime(new Date(at))}`}>
+			{statedTime(at)}
 		</time>
 	);
 }
@@ -95,7 +93,7 @@ function flagText({ flag }: TimelineEntry): string {
 
 function columnsIn(zone: string): readonly Column<TimelineRow>[] {
 	return [
-		{ name: 'at', title: `When (${zone})`, tight: true, cell: ({ entry }) => <When entry={entry} /> },
+		{ name: 'at', title: `When (${zone})`, tight: true, cell: ({ entry }) => <Moment entry={entry} /> },
 		{
 			name: 'kind',
 			title: 'Kind',
@@ -115,8 +113,10 @@ function columnsIn(zone: string): readonly Column<TimelineRow>[] {
 
 /** All that is known of a patient in one order, newest first. */
 export function Timeline({ site, id }: { site: string; id: string }) {
-	const [chosen, setChosen] = useState<readonly Kind[]>([]);
-	const [shared, setShared] = useState<readonly string[]>([]);
+	const [filters, setFilters] = useFilters({ kinds: '' });
+	const named = filters.kinds.split(',');
+	const chosen = kinds.flatMap(({ kind }) => (named.includes(kind) ? [kind] : []));
+	const [shared, setShared] = useEntryState<readonly string[]>('numbers shared with other patients', []);
 	const found = useList<TimelineEntry>(
 		async (page, signal) => {
 			const answer = await showTimeline({ site, id, kind: chosen.length === 0 ? undefined : chosen.join(','), ...page }, signal);
@@ -125,9 +125,11 @@ export function Timeline({ site, id }: { site: string; id: string }) {
 		},
 		({ key }) => key,
 		[site, id, chosen],
+		'timeline',
 	);
 	const rows = useMemo(() => rowsOf(found.rows), [found.rows.length, found.rows[0], found.rows.at(-1)]);
-	const choose = (kind: Kind, isOn: boolean) => setChosen(isOn ? [...chosen, kind] : chosen.filter((one) => one !== kind));
+	const choose = (kind: Kind, isOn: boolean) =>
+		setFilters({ kinds: [...chosen.filter((one) => one !== kind), ...(isOn ? [kind] : [])].join(',') });
 	return (
 		<>
 			<fieldset class="filters">

@@ -2,7 +2,7 @@ import { useId, useMemo, useRef, useState } from 'preact/hooks';
 import type uPlot from 'uplot';
 import { Button } from '../../components/button.tsx';
 import { type Palette, Plot } from '../../components/plot.tsx';
-import { clockTime, figure, localDate, localTime } from '../../format.ts';
+import { clockTime, figure, localDate, statedTime } from '../../format.ts';
 import { navigate } from '../../router.ts';
 import { MarkText } from './mark.tsx';
 import { type DrawnPoint, inUnit, type Trend, type TrendSeries } from './trend.ts';
@@ -218,17 +218,17 @@ export function TrendChart({ trend }: { trend: Trend }) {
 
 function said(point: DrawnPoint | undefined): string {
 	if (point === undefined) return 'no value';
-	const { name, at, result } = point;
+	const { name, result } = point;
 	const mark = [result.interpretation, result.derived === null ? '' : `${result.derived} by its reference range`]
 		.filter(Boolean)
 		.join(', ');
-	return `${localTime(new Date(at))}: ${name} ${result.value}${mark === '' ? '' : `, ${mark}`}${result.range === '' ? '' : `, reference ${result.range}`}`;
+	return `${statedTime(result.at)}: ${name} ${result.value}${mark === '' ? '' : `, ${mark}`}${result.range === '' ? '' : `, reference ${result.range}`}`;
 }
 
-function Reading({ point: { at, name, result } }: { point: DrawnPoint }) {
+function Reading({ point: { name, result } }: { point: DrawnPoint }) {
 	return (
 		<>
-			{localTime(new Date(at))} · {name} <b>{result.value}</b> <MarkText result={result} />
+			{statedTime(result.at)} · {name} <b>{result.value}</b> <MarkText result={result} />
 			{result.range !== '' && <span class="muted">reference {result.range}</span>}
 			{result.origin.message !== null && <span class="muted">· press to open its message</span>}
 		</>

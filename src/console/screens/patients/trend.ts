@@ -1,3 +1,4 @@
+import { statedAt } from '../../format.ts';
 import type { PatientResult } from './calls.ts';
 
 /** The results with one code, latest first. */
@@ -54,16 +55,21 @@ export function groupsOf(results: readonly PatientResult[]): ResultGroup[] {
 		groups.set(key, [...(groups.get(key) ?? []), result]);
 	}
 	return [...groups].flatMap(([key, found]) => {
-		const rows = found.toSorted((left, right) => moment(right) - moment(left));
+		const rows = found.toSorted(newestFirst);
 		const [latest] = rows;
 		return latest === undefined ? [] : [{ key, name: latest.text || latest.code, code: latest.code, latest, rows }];
 	});
 }
 
-/** Results without a time come last. */
-function moment({ at }: PatientResult): number {
-	const found = at === null ? Number.NaN : Date.parse(at);
+/** Results without a time are older than all others. */
+function placeOf({ at }: PatientResult): number {
+	const found = at === null ? Number.NaN : statedAt(at);
 	return Number.isFinite(found) ? found : Number.NEGATIVE_INFINITY;
+}
+
+export function newestFirst(one: PatientResult, other: PatientResult): number {
+	const [left, right] = [placeOf(one), placeOf(other)];
+	return left === right ? 0 : right - left;
 }
 
 const numberOf = (digits: string | null) => (digits === null ? null : Number(digits));
@@ -71,7 +77,7 @@ const numberOf = (digits: string | null) => (digits === null ? null : Number(dig
 export function pointsOf(rows: readonly PatientResult[]): TrendPoint[] {
 	return rows
 		.flatMap((result) => {
-			const [at, value] = [moment(result), numberOf(result.digits)];
+			const [at, value] = [placeOf(result), numberOf(result.digits)];
 			if (value === null || !Number.isFinite(at) || unheld.includes(result.status)) return [];
 			return [{ at, value, low: numberOf(result.low), high: numberOf(result.high), result }];
 		})

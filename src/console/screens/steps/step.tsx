@@ -3,10 +3,9 @@ import { Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, When } from '../../components/time.tsx';
 import { scoped } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
-import { moment } from '../patients/sections.tsx';
 import { showStep, type WholeStep } from './calls.ts';
 import { StepState, StepStudy } from './steps.tsx';
 
@@ -44,8 +43,8 @@ function About({ step }: { step: WholeStep }) {
 					['Accession number', step.accession_number && <code>{step.accession_number}</code>],
 					['Station', step.station_ae && <code>{step.station_ae}</code>],
 					['Step id', step.step_id && <code>{step.step_id}</code>],
-					['Started', moment(step.started)],
-					['Ended', moment(step.ended)],
+					['Started', <When key="started" stated={step.started} />],
+					['Ended', <When key="ended" stated={step.ended} />],
 					['Study UID', <code key="uid">{step.study_uid}</code>],
 					['SOP Instance UID', <code key="sop">{step.sop_instance_uid}</code>],
 					[

@@ -7,10 +7,9 @@ import { Page } from '../../components/page.tsx';
 import { SavedFilters } from '../../components/saved-filters.tsx';
 import { SearchInput } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Time, When } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
 import { useSiteScope } from '../../scope.ts';
-import { moment } from '../patients/sections.tsx';
 import { listSteps, type StepRecord } from './calls.ts';
 
 const tones: Readonly<Record<string, Tone>> = { 'IN PROGRESS': 'info', COMPLETED: 'good', DISCONTINUED: 'warning' };
@@ -54,7 +53,7 @@ const columns: readonly Column<StepRecord>[] = [
 	},
 	{ name: 'study', title: 'Study', tight: true, cell: (step) => <StepStudy step={step} /> },
 	{ name: 'modality', title: 'Modality', tight: true, spare: true, cell: ({ modality }) => modality ?? <span class="muted">–</span> },
-	{ name: 'started', title: 'Started', tight: true, spare: true, cell: ({ started }) => moment(started) },
+	{ name: 'started', title: 'Started', tight: true, spare: true, cell: ({ started }) => <When stated={started} /> },
 	{ name: 'site', title: 'Site', tight: true, spare: true, cell: ({ site }) => <code>{site}</code> },
 	{ name: 'updated', title: 'Last report', tight: true, cell: ({ updated_at: at }) => <Time at={at} /> },
 ];
@@ -91,7 +90,7 @@ export function Steps() {
 		>
 			<div class="filters">
 				<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
-				<SearchInput label="Accession number" value={filters.accession} onValue={set('accession')} />
+				<SearchInput first={false} label="Accession number" value={filters.accession} onValue={set('accession')} />
 				<Choice label="Status" value={filters.status} options={statuses} onValue={set('status')} />
 				<SavedFilters />
 			</div>

@@ -6,9 +6,9 @@ import { Loading } from '../../components/empty.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
+import { When } from '../../components/time.tsx';
 import { count } from '../../format.ts';
 import { type InstanceRecord, instancePath, instancesOf } from '../../images/calls.ts';
-import { moment } from '../patients/sections.tsx';
 import type { WholeStudy } from './calls.ts';
 
 type SeriesRecord = WholeStudy['series_list'][number];
@@ -42,7 +42,7 @@ export function SeriesTable({ site, study }: { site: string; study: WholeStudy }
 						title: 'Description',
 						cell: ({ description, body_part: part }) => [description, part].filter((text) => text !== '').join(', ') || '–',
 					},
-					{ name: 'started', title: 'When', tight: true, spare: true, cell: ({ started }) => moment(started) },
+					{ name: 'started', title: 'When', tight: true, spare: true, cell: ({ started }) => <When stated={started} /> },
 					{ name: 'instances', title: 'Instances', align: 'end', tight: true, cell: ({ instances }) => instances },
 					{
 						name: 'actions',

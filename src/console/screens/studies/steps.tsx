@@ -2,7 +2,7 @@ import { useAnswer } from '../../answers.ts';
 import { Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
-import { moment } from '../patients/sections.tsx';
+import { When } from '../../components/time.tsx';
 import { listSteps, type ProcedureStep, type WholeStudy } from './calls.ts';
 
 /** The procedure steps that modalities reported about a study. In a group case one step is about several studies. */
@@ -18,8 +18,8 @@ export function Steps({ site, study }: { site: string; study: WholeStudy }) {
 				columns={[
 					{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => status.toLowerCase() },
 					{ name: 'station', title: 'Station', cell: ({ station_ae: ae, station_name: name }) => name ?? ae ?? '–' },
-					{ name: 'started', title: 'Started', tight: true, spare: true, cell: ({ started }) => moment(started) },
-					{ name: 'ended', title: 'Ended', tight: true, spare: true, cell: ({ ended }) => moment(ended) },
+					{ name: 'started', title: 'Started', tight: true, spare: true, cell: ({ started }) => <When stated={started} /> },
+					{ name: 'ended', title: 'Ended', tight: true, spare: true, cell: ({ ended }) => <When stated={ended} /> },
 					{
 						name: 'others',
 						title: 'Also about',

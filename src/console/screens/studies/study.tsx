@@ -5,9 +5,11 @@ import { Empty, Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { PrintButton, PrintHead } from '../../components/print.tsx';
 import { Problem } from '../../components/problem.tsx';
+import { When } from '../../components/time.tsx';
+import { statedTime } from '../../format.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
-import { moment, studyTitle } from '../patients/sections.tsx';
+import { studyTitle } from '../patients/sections.tsx';
 import { listReports } from '../reports/calls.ts';
 import { ReportTable } from '../reports/reports.tsx';
 import { NewReport } from '../reports/write.tsx';
@@ -35,7 +37,11 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 		<Page
 			title={studyTitle(study)}
 			up={up}
-			lead={[study.modalities.join(', '), moment(study.started)].join(' · ')}
+			lead={
+				<>
+					{study.modalities.join(', ')} · <When stated={study.started} />
+				</>
+			}
 			actions={
 				<>
 					{study.has_viewer && <ViewerButton site={site} study={study.study_uid} />}
@@ -53,7 +59,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 				facts={[
 					['Patient', study.patient_name],
 					['Study', studyTitle(study)],
-					['When', moment(study.started)],
+					['When', statedTime(study.started)],
 					['Accession number', study.accession_number],
 				]}
 			/>
