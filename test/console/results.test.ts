@@ -86,7 +86,7 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		await page.keyboard.press('Home');
 		assert.equal(
 			await chart.getAttribute('aria-valuetext'),
-			'2026-01-01 07:30:00: C reactive protein 54.00 mg/L, High, high by its reference range, reference 0-5',
+			'2026-01-01 07:30: C reactive protein 54.00 mg/L, High, high by its reference range, reference 0-5',
 		);
 		await page.keyboard.press('ArrowRight');
 		await page.keyboard.press('ArrowRight');

@@ -27,7 +27,7 @@ const absent = `json_build_object('extension', json_build_array(json_build_objec
 /** A code has single spaces (FHIR R4 §2.24.0.1). */
 const code = (text: string) => `regexp_replace(${text}, '\\s+', ' ', 'g')`;
 /** A FHIR time needs an offset (FHIR R4 §2.24.0.1). Where the index has none, only the day is sure. */
-const dateTime = (text: string, offset: string) =>
+export const dateTime = (text: string, offset: string) =>
 	`case when ${text} like '%T%' and ${offset} is null then left(${text}, 10) when ${text} like '%T%' then ${text} || ${offset} else ${text} end`;
 /** Returns an unsignedInt; DICOM's numbers may be negative. */
 const count = (number: string) => `case when ${number} >= 0 then ${number} end`;

@@ -1,4 +1,5 @@
 import type { Statement } from '../../statement.ts';
+import { dateTime } from '../render-study.ts';
 import { jsonOf, wholeText } from '../stored-text.ts';
 
 /**
@@ -41,7 +42,8 @@ export const timelineStudies: Statement = {
 	name: 'timeline_studies',
 	text: `
 select o.* from (
-	select n.id, n.study_uid, n.started, n.description, n.accession_number, n.modalities, n.series_count, n.instance_count,
+	select n.id, n.study_uid, ${dateTime('n.started', 'n.started_offset')} as started, n.description, n.accession_number, n.modalities,
+		n.series_count, n.instance_count,
 		isfinite(n.started_start) is true as stated, ${momentOf('n.started_start', 'n.created_at')} as at
 	from imaging_study n where n.site_id = $1 and n.patient_id = $2
 ) o
