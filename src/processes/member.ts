@@ -71,7 +71,8 @@ class Member {
 	}
 
 	async #close(isRolled: boolean): Promise<void> {
-		const service = await this.#opening;
+		// Why it could not open is told by whoever opened it.
+		const service = await this.#opening?.catch(() => undefined);
 		await service?.close(isRolled);
 		await this.#line.leave();
 	}

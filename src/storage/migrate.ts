@@ -1,5 +1,6 @@
 import { Migrator } from '@mikro-orm/migrations';
 import { MikroORM } from '@mikro-orm/postgresql';
+import { StartError } from '#core/start-error.ts';
 import type { ConnectionPool } from './connection-pool.ts';
 import { openPool } from './database.ts';
 import { migrationsIn, type NamedMigration } from './migrations.ts';
@@ -23,7 +24,7 @@ const migrationPool = { max: 2, application_name: 'tributary migration', connect
  * the schema gets no other migrations than these, which is how an earlier one is made.
  * @returns the migrations that were carried out, and those of a later release on whose schema this one works
  * @throws MissingDatabaseError when there is none to read
- * @throws Error when the database is so much newer than this version of the product that it cannot work with it
+ * @throws StartError when the database is so much newer than this version of the product that it cannot work with it
  */
 export async function migrate(
 	databaseUrl: string,
@@ -86,7 +87,7 @@ function openOrm(pool: ConnectionPool, migrationsList: NamedMigration[]): Promis
 	});
 }
 
-/** @throws Error when the schema was made by a later release that this one's nodes do not work with */
+/** @throws StartError when the schema was made by a later release that this one's nodes do not work with */
 async function newerIn(orm: MikroORM, pool: ConnectionPool, known: readonly NamedMigration[]): Promise<string[]> {
 	const names = new Set(known.map(({ name }) => name));
 	const newer = (await orm.migrator.getExecuted()).map(({ name }) => name).filter((name) => !names.has(name));
@@ -94,7 +95,7 @@ async function newerIn(orm: MikroORM, pool: ConnectionPool, known: readonly Name
 	const [row] = await pool.rows<{ kept: string | null }>({ text: `select obj_description('mikro_orm_migrations'::regclass) as kept` }, []);
 	const oldest = /know (\S+)$/.exec(row?.kept ?? '')?.[1];
 	if (oldest === undefined || !names.has(oldest))
-		throw new Error(`the database was made by a newer version of Tributary (${newer.join(', ')}), and this one does not work with it`);
+		throw new StartError(`the database was made by a newer version of Tributary (${newer.join(', ')}), and this one does not work with it`);
 	return newer;
 }
 

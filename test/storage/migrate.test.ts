@@ -54,6 +54,18 @@ describe('migrations', () => {
 			);
 			await assert.rejects(pendingMigrations(database.url), /newer version/);
 		}
+		const sentence = 'tributary: the database was made by a newer version of Tributary (9999-later), and this one does not work with it';
+		for (const processes of ['1', '2']) {
+			await using refused = new ServiceProcess({ DATABASE_URL: database.url, PROCESSES: processes });
+			await assert.rejects(refused.start(), /the service ended with 1: /);
+			const lines = refused.output.trimEnd().split('\n');
+			assert.ok(lines.includes(sentence), refused.output);
+			assert.deepEqual(
+				lines.filter((line) => /"level":"(?:error|fatal)"|^\s+at /.test(line)),
+				[],
+				'one sentence says it',
+			);
+		}
 	});
 
 	test('are carried out one by one: one that fails leaves nothing of itself, keeps those before it, and keeps nobody waiting', async () => {
