@@ -6,6 +6,7 @@ import { describe, test } from 'node:test';
 import { openPool } from '#storage/database.ts';
 import { emptyDatabase, testDatabase } from '#test/support/database.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { S3Server } from '#test/support/s3-server.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { type Terminal, terminal } from '#test/support/terminal.ts';
 
@@ -112,6 +113,30 @@ describe('a start that is probably not meant', { timeout: 180_000 }, () => {
 		const found = checks.find(({ check }) => check === 'data directory');
 		assert.deepEqual(found?.state, 'warning');
 		assert.match(found?.text ?? '', /belongs to another database, so this one would not know its objects/);
+	});
+});
+
+describe('a start without its bucket', { timeout: 180_000 }, () => {
+	test('serves all but images, and says so in the log and the start block', async () => {
+		await using database = await testDatabase();
+		await using server = new S3Server();
+		await using service = new ServiceProcess({
+			DATABASE_URL: database.url,
+			OBJECT_STORE_URL: `s3://${server.bucket}/images`,
+			AWS_ENDPOINT_URL_S3: await server.listen(),
+			AWS_ACCESS_KEY_ID: server.accessKeyId,
+			AWS_SECRET_ACCESS_KEY: 'secret',
+		});
+		server.fault = () => ({ status: 403, code: 'AccessDenied' });
+		await service.start();
+		const said = 'object store: the bucket of OBJECT_STORE_URL cannot be used: ';
+		await eventually(() => new RegExp(`"level":"warn".*${said}`).test(service.output), 'the line of the log');
+		assert.match(service.output, new RegExp(`^ {2}WARNING +${said}.+; images are refused until it can$`, 'm'));
+		await service.end('SIGTERM');
+		server.fault = () => undefined;
+		await service.start();
+		assert.doesNotMatch(service.output, /cannot be used/);
+		await service.end('SIGTERM');
 	});
 });
 

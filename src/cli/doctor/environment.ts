@@ -1,5 +1,7 @@
+import { Failure } from '#core/failure.ts';
 import { isTiedToAnother, otherDatabaseText } from '#storage/database-identity.ts';
 import { hasCluster } from '#storage/embedded/data-directory.ts';
+import { configuredObjectStore, objectsFolder } from '#storage/objects/open.ts';
 import { environmentSchema, secretFileOf, secretVariables } from '../../config.ts';
 import { limitDefinitions } from '../../limits.ts';
 import { nearest } from '../suggest.ts';
@@ -54,8 +56,29 @@ export async function checkIdentity({ config: { DATA_DIR: dataDir } }: Examined,
 	return (await isTiedToAnother(dataDir, databaseUrl)) ? [warning('data directory', otherDatabaseText(dataDir))] : [];
 }
 
+/** Asks a bucket once. A node starts without it, and refuses images until it answers. */
+async function checkBucket({ config }: Examined): Promise<Finding[]> {
+	if (objectsFolder(config) !== undefined) return [];
+	const store = configuredObjectStore(config);
+	const patience = AbortSignal.timeout(config.limits.objectProbeMsMax);
+	try {
+		await store.probe(patience);
+		return [];
+	} catch (error) {
+		const why = error instanceof Failure && !patience.aborted ? error.diagnostics : 'it does not answer';
+		return [warning('object store', `the bucket of OBJECT_STORE_URL cannot be used: ${why}; images are refused until it can`)];
+	} finally {
+		await store.close();
+	}
+}
+
 /** Returns what a start tells its operator: what works, and is probably not meant. */
 export async function startWarnings(examined: Examined, databaseUrl: string): Promise<string[]> {
-	const findings = [checkVariables(examined), ...checkEmbedded(examined), ...(await checkIdentity(examined, databaseUrl))];
+	const findings = [
+		checkVariables(examined),
+		...checkEmbedded(examined),
+		...(await checkIdentity(examined, databaseUrl)),
+		...(await checkBucket(examined)),
+	];
 	return findings.flatMap(({ state, check, text }) => (state === 'warning' ? [`${check}: ${text}`] : []));
 }
