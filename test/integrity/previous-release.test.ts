@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -12,27 +12,17 @@ import { eventually } from '#test/support/eventually.ts';
 import { LedgerClient, ledgerSites } from '#test/support/ledger/client.ts';
 import { faultOf } from '#test/support/ledger/verdict.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
+import { without } from '#test/support/needs.ts';
+import { previousRelease } from '#test/support/previous-release.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 
 /**
  * From release 0.1.0 on a migration only expands the schema: while the nodes of a network are replaced one by one, the release before
- * this one works on the schema of this one. It is checked out at the newest tag behind this commit; where tags were not fetched, at the commit that
- * wrote its heading in CHANGELOG.md. PREVIOUS_RELEASE names another.
+ * this one works on the schema of this one. It is checked out from the history of git; PREVIOUS_RELEASE names another.
  */
 const root = join(import.meta.dirname, '../..');
 
-function git(...parameters: string[]): string {
-	const { status, stdout } = spawnSync('git', parameters, { cwd: root, encoding: 'utf8' });
-	return status === 0 ? stdout.trim() : '';
-}
-
-/** The commit that wrote the second heading of the changelog: above it stands what this one has. */
-function headingBefore(): string {
-	const before = readFileSync(join(root, 'CHANGELOG.md'), 'utf8').match(/^## \S+/gm)?.[1];
-	return before === undefined ? '' : (git('log', `-S${before} `, '--format=%H', '--', 'CHANGELOG.md').split('\n').at(-1) ?? '');
-}
-
-const previous = process.env['PREVIOUS_RELEASE'] || git('describe', '--tags', '--abbrev=0', '--match', 'v*', 'HEAD^') || headingBefore();
+const previous = previousRelease() ?? '';
 
 /** The files of another commit, with the dependencies of this one. */
 function checkedOut(commit: string): string {
@@ -78,7 +68,7 @@ async function use(node: ServiceProcess, key: string, number: string, commandLin
 /** docs/operations.md: what the previous release cannot read is not written while it runs. */
 const readable = { COMPACT_TEXT_MIN: '0', SEGMENTED_OBJECT_BYTES_MAX: '0' };
 
-describe('an upgrade, one node after the other', { skip: previous === '' && 'there is no release before this one' }, () => {
+describe('an upgrade, one node after the other', { skip: without('history') }, () => {
 	let folder = '';
 	before(() => {
 		folder = checkedOut(previous);

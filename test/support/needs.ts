@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
+import { previousRelease } from './previous-release.ts';
 
 /** What some tests need besides Node.js. Without it they are skipped, for the reason that is given here. */
 interface Need {
@@ -90,6 +91,13 @@ export const needs = {
 		found: ['/usr/lib/postgresql/15/bin'].find((folder) => existsSync(join(folder, 'pg_basebackup'))),
 		reason: 'PostgreSQL 15 of Debian is not installed',
 	},
+	history: {
+		/** The commit of the release before this one. */
+		get found(): string | undefined {
+			return previousRelease();
+		},
+		reason: 'the history of git has no release before this one',
+	},
 	bundles: {
 		found: bundleDirectory !== undefined && existsSync(bundleDirectory) ? bundleDirectory : undefined,
 		reason: 'TRIBUTARY_BUNDLES names no directory of FHIR bundles',
@@ -106,6 +114,11 @@ export type NeedName = keyof typeof needs;
 export function without(...names: NeedName[]): string | false {
 	const missing = names.find((name) => needs[name].found === undefined);
 	return missing === undefined ? false : needs[missing].reason;
+}
+
+/** The names of what this machine has, by the rules above. */
+export function needsMet(): NeedName[] {
+	return (Object.keys(needs) as NeedName[]).filter((name) => needs[name].found !== undefined);
 }
 
 let pythonFound: { path: string | undefined } | undefined;

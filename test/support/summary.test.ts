@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { needs } from './needs.ts';
+import { needs, needsMet, without } from './needs.ts';
 import type { Outcome } from './outcomes.ts';
 import { againOf, expectedOf, slowestOf, summaryOf } from './summary.ts';
 
@@ -93,4 +96,16 @@ test('TRIBUTARY_EXPECT lists what there is, and refuses what it does not know', 
 	assert.deepEqual(expectedOf(''), []);
 	assert.deepEqual(expectedOf('corpus,chromium'), ['corpus', 'chromium']);
 	assert.throws(() => expectedOf('corpus,dcmkt'), /TRIBUTARY_EXPECT: dcmkt: choose from corpus, dcmtk, pynetdicom, orthanc, chromium/);
+});
+
+test('what this machine has is found by the rules of the tests, and .ci/run expects it', () => {
+	assert.deepEqual(expectedOf(needsMet().join()), needsMet());
+	for (const name of needsMet()) assert.equal(without(name), false);
+	const program = /\$\(node -e '([^']+)'\)/.exec(readFileSync(join(import.meta.dirname, '../../.ci/run'), 'utf8'))?.[1] ?? '';
+	const { status, stdout, stderr } = spawnSync(process.execPath, ['-e', program], {
+		cwd: join(import.meta.dirname, '../..'),
+		encoding: 'utf8',
+	});
+	assert.equal(status, 0, stderr);
+	assert.deepEqual(expectedOf(stdout.trim()), needsMet());
 });
