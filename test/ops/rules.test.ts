@@ -77,12 +77,15 @@ describe('the rules', () => {
 		assert.equal(code, 0, text);
 	});
 
-	test('reach people by an example of Alertmanager that is valid', { skip: without('amtool') }, () => {
-		const { status, stdout, stderr } = spawnSync(needs.amtool.found ?? '', ['check-config', join(ops, 'alertmanager.yml')], {
-			encoding: 'utf8',
+	for (const [what, path] of [
+		['an example of Alertmanager', join(ops, 'alertmanager.yml')],
+		['the Alertmanager of compose', join(ops, '../alertmanager/alertmanager.yml')],
+	] as const) {
+		test(`reach people by ${what}, whose configuration is valid`, { skip: without('amtool') }, () => {
+			const { status, stdout, stderr } = spawnSync(needs.amtool.found ?? '', ['check-config', path], { encoding: 'utf8' });
+			assert.equal(status, 0, `${stdout}${stderr}`);
 		});
-		assert.equal(status, 0, `${stdout}${stderr}`);
-	});
+	}
 
 	test('that look at growth look at counters that begin with 0, so that their first event counts', async () => {
 		const metrics = createMetrics({ processMetrics: false });
