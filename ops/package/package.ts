@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
+	chmodSync,
 	cpSync,
 	existsSync,
 	lstatSync,
@@ -49,6 +50,7 @@ export async function makePackage(
 		await writeBuilt(join(console, 'index.html'), join(tree, 'src/console/built'));
 		const packages = packagesOf(root, { withEmbedded });
 		for (const path of packages) copy(root, tree, path, (from) => !unread.test(from) && !isNested(join(root, path), from));
+		installProgram(root, tree);
 		writeFileSync(join(tree, 'package.json'), `${JSON.stringify(manifest, null, '\t')}\n`);
 		const archive = join(into, `${name}.tar.gz`);
 		pack(staging, name, `${archive}.new`, commitTime(root));
@@ -71,6 +73,14 @@ export async function makePackage(
 function copy(root: string, tree: string, path: string, takes: (from: string) => boolean = () => true): void {
 	mkdirSync(dirname(join(tree, path)), { recursive: true });
 	cpSync(join(root, path), join(tree, path), { recursive: true, verbatimSymlinks: true, filter: takes });
+}
+
+/** The command line as people, cron and scripts call it: `bin/tributary`. */
+function installProgram(root: string, tree: string): void {
+	const program = join(tree, 'bin/tributary');
+	mkdirSync(dirname(program));
+	cpSync(join(root, 'ops/package/tributary.sh'), program);
+	chmodSync(program, 0o755);
 }
 
 /** Packages within a package have a row of their own in the lockfile. */

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFile, execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { parse, parseAllDocuments } from 'yaml';
@@ -185,6 +185,35 @@ describe('the tarball', () => {
 		const { dependencies } = manifestOf(root, without) as { dependencies: Record<string, string> };
 		for (const name of Object.keys(dependencies)) assert.ok(packages.includes(`node_modules/${name}`), name);
 		assert.ok(productionPackages(root).length > packages.length);
+	});
+
+	test('has a command that takes the variables of the service, unless its caller has set some', (t) => {
+		const folder = mkdtempSync(join(tmpdir(), 'tributary-command-'));
+		t.after(() => rmSync(folder, { recursive: true }));
+		const [tree, settings, bin] = ['a tree', 'settings', 'bin'].map((name) => join(folder, name)) as [string, string, string];
+		for (const each of [join(tree, 'bin'), settings, bin]) mkdirSync(each, { recursive: true });
+		cpSync(join(ops, 'package/tributary.sh'), join(tree, 'bin/tributary'));
+		symlinkSync(join(tree, 'bin/tributary'), join(bin, 'tributary'));
+		// It stands in for Node.js, and says what it was started with.
+		const stated = ['DATA_DIR', 'DATABASE_URL_FILE', 'HOST', 'NODE_NAME', 'S3_SECRET'].map((name) => `"\${${name}-unset}"`).join(' ');
+		writeFileSync(join(bin, 'node'), `#!/bin/sh\nprintf '%s\\n' ${stated} "$@"\n`, { mode: 0o755 });
+		const said = (variables: Record<string, string>) =>
+			execFileSync(join(bin, 'tributary'), ['site', 'add', 'two words'], {
+				env: { PATH: `${bin}${delimiter}${process.env['PATH']}`, TRIBUTARY_SETTINGS: settings, ...variables },
+				encoding: 'utf8',
+			})
+				.trimEnd()
+				.split('\n');
+		const called = [`${tree}/bin/../src/start.mjs`, 'site', 'add', 'two words'];
+		assert.deepEqual(said({}), ['/var/lib/tributary', 'unset', 'unset', 'unset', 'unset', ...called]);
+		writeFileSync(join(settings, 'database-url'), 'postgresql://db.example.org/tributary\n');
+		const lines = ['# of this node', '', 'HOST=0.0.0.0', 'NODE_NAME="the first one"', "S3_SECRET='a$b`c'", 'not-a-name=1', 'neither'];
+		writeFileSync(join(settings, 'tributary.env'), lines.join('\n'));
+		const databaseUrl = join(settings, 'database-url');
+		assert.deepEqual(said({}), ['/var/lib/tributary', databaseUrl, '0.0.0.0', 'the first one', 'a$b`c', ...called]);
+		assert.deepEqual(said({ HOST: '::1' }), ['/var/lib/tributary', databaseUrl, '::1', 'the first one', 'a$b`c', ...called]);
+		assert.deepEqual(said({ DATA_DIR: '/data' }), ['/data', 'unset', 'unset', 'unset', 'unset', ...called]);
+		assert.deepEqual(said({ TRIBUTARY_SETTINGS: join(folder, 'none') }), ['unset', 'unset', 'unset', 'unset', 'unset', ...called]);
 	});
 
 	test('has the console as it is served, and it is the one that is bundled at a start', async (t) => {

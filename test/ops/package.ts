@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, delimiter, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { testDatabase } from '#test/support/database.ts';
@@ -53,9 +53,11 @@ describe('the tarball', { timeout: 600_000 }, () => {
 		const ready = await fetch(`http://127.0.0.1:${service.port('metrics and health')}/health/ready`);
 		assert.equal(ready.status, 200);
 		// Not synchronous: this process is the way to the database.
-		const { stdout } = await run(node, ['src/start.mjs', 'site', 'add', 'north', '--name', 'North', '--json'], {
-			cwd: tree,
-			env,
+		const command = join(folder.path, 'tributary');
+		symlinkSync(join(tree, 'bin/tributary'), command);
+		const { stdout } = await run(command, ['site', 'add', 'north', '--name', 'North', '--json'], {
+			cwd: '/',
+			env: { ...env, PATH: `${folder.path}${delimiter}${env.PATH}` },
 			...nobody,
 		});
 		assert.equal(JSON.parse(stdout).slug, 'north');
