@@ -66,6 +66,59 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await found('50 messages so far');
 	});
 
+	test('of senders, keys, users and holds keep what narrows them in the address', async () => {
+		const lists = [
+			['/clients', 'Integration clients', 'Search clients', 'NORTH send', '1 client'],
+			['/keys', 'API keys', 'Search keys', 'nothing', 'No API keys match the search'],
+			['/users', 'Users', 'Search users', 'nobody', 'No users match the search'],
+		] as const;
+		for (const [path, title, label, text, shown] of lists) {
+			await goTo(page, path, title);
+			await page.getByRole('searchbox', { name: label }).click();
+			await page.keyboard.type(text);
+			await found(shown);
+			assert.equal(new URLSearchParams(address()).get('search'), text);
+			await page.reload();
+			await found(shown);
+			assert.equal(await page.getByRole('searchbox', { name: label }).inputValue(), text);
+		}
+		await goTo(page, '/retention?tab=holds', 'Retention');
+		await page.getByLabel('Which').selectOption('all');
+		await page.reload();
+		await page.getByRole('tab', { name: 'Legal holds', selected: true }).waitFor();
+		assert.equal(await page.getByLabel('Which').inputValue(), 'all');
+		assert.equal(new URLSearchParams(address()).get('which'), 'all');
+	});
+
+	test('of studies, reports and patients are narrowed by the beginning of a number', async () => {
+		await service.rows(
+			`with made as (
+				insert into patient (site_id, id, version, last_updated, resource)
+				select id, gen_random_uuid(), 1, now(), '{"identifier":[{"value":"Mrn-4711"}],"name":[{"family":"Lovemore"}]}' from site where slug = 'north' returning site_id, id
+			), numbered as (
+				insert into patient_identifier (site_id, value, system, patient_id, old, rank) select site_id, 'Mrn-4711', 'urn:mrn', id, false, 0 from made
+			), reported as (
+				insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, filler_number)
+				select site_id, gen_random_uuid(), 1, now(), '{"resourceType":"DiagnosticReport"}', id, 'final', 'Fill-4711' from made
+			)
+			insert into imaging_study (site_id, study_uid, id, patient_id, accession_number, modalities, series_count, instance_count, bytes, created_at, updated_at)
+			select site_id, '2.999.4711', gen_random_uuid(), id, 'Acc-4711', '{CT}', 1, 1, 1, now(), now() from made`,
+		);
+		await goTo(page, '/studies?site=north', 'Studies');
+		await page.getByRole('searchbox', { name: 'Search studies' }).fill('cc-47');
+		await page.getByText(/^Enter the beginning of an accession number/).waitFor();
+		await page.getByRole('searchbox', { name: 'Search studies' }).fill('acc-47');
+		await page.getByRole('row', { name: /Lovemore.*Acc-4711/ }).waitFor();
+		await page.getByRole('searchbox', { name: 'Patient' }).fill('mrn-47');
+		await page.getByRole('row', { name: /Lovemore.*Acc-4711/ }).waitFor();
+		await goTo(page, '/reports?site=north', 'Reports');
+		await page.getByRole('searchbox', { name: 'Search reports' }).fill('fill-47');
+		await page.getByRole('row', { name: /Lovemore/ }).waitFor();
+		await goTo(page, '/patients?site=north', 'Patients');
+		await page.getByRole('searchbox', { name: 'Search patients' }).fill('mrn-47');
+		await page.getByRole('row', { name: /Lovemore.*Mrn-4711/ }).waitFor();
+	});
+
 	test('are, after a message, what they were before it', async () => {
 		await goTo(page, '/messages?site=north', 'Messages');
 		await page.getByRole('button', { name: 'Load more' }).click();

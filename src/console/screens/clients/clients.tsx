@@ -11,6 +11,7 @@ import { SearchField } from '../../components/search.tsx';
 import { NoSite } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { say } from '../../components/toast.tsx';
+import { useFilters } from '../../filters.ts';
 import { navigate } from '../../router.ts';
 import { useHasNoSite, useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
@@ -87,7 +88,7 @@ function fits(client: ClientRecord, search: string): boolean {
 export function Clients() {
 	const site = useSiteScope();
 	const answer = useAnswer((signal) => listClients({ site }, signal), [site]);
-	const [search, setSearch] = useState('');
+	const [{ search }, setFilters] = useFilters({ search: '' });
 	const [adding, setAdding] = useState(false);
 	const [testing, setTesting] = useState(false);
 	const none = useHasNoSite();
@@ -110,7 +111,12 @@ export function Clients() {
 				</>
 			}
 		>
-			<SearchField label="Search clients" value={search} onValue={setSearch} placeholder="Name, address, sender" />
+			<SearchField
+				label="Search clients"
+				value={search}
+				onValue={(value) => setFilters({ search: value })}
+				placeholder="Name, address, sender"
+			/>
 			<ListTable
 				list={wholeList(answer, rows)}
 				caption="Integration clients"

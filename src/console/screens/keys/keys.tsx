@@ -10,6 +10,7 @@ import { NoSite } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { useFilters } from '../../filters.ts';
 import { useHasNoSite, useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { type CreatedKey, type KeyRecord, listKeys, revokeKey } from './calls.ts';
@@ -84,7 +85,7 @@ function fits({ label, prefix, owner, site }: KeyRecord, search: string): boolea
 export function Keys() {
 	const site = useSiteScope();
 	const answer = useAnswer((signal) => listKeys({ site }, signal), [site]);
-	const [search, setSearch] = useState('');
+	const [{ search }, setFilters] = useFilters({ search: '' });
 	const [adding, setAdding] = useState(false);
 	const [created, setCreated] = useState<CreatedKey>();
 	const [changing, setChanging] = useState<KeyRecord>();
@@ -103,7 +104,12 @@ export function Keys() {
 			lead="FHIR, DICOMweb, HL7 over HTTP and MPPS over HTTP require an API key. A key belongs to one site and one owner."
 			actions={add}
 		>
-			<SearchField label="Search keys" value={search} onValue={setSearch} placeholder="Label, prefix, owner" />
+			<SearchField
+				label="Search keys"
+				value={search}
+				onValue={(value) => setFilters({ search: value })}
+				placeholder="Label, prefix, owner"
+			/>
 			<ListTable
 				list={wholeList(answer, rows)}
 				caption="API keys"

@@ -6,6 +6,7 @@ import { Choice } from '../../components/choice.tsx';
 import { EmptyList } from '../../components/empty.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { useFilters } from '../../filters.ts';
 import { may } from '../../session.ts';
 import { type HoldRecord, listHolds } from './calls.ts';
 import { PlaceHold } from './place-hold.tsx';
@@ -79,7 +80,7 @@ function columns(onRemove: (hold: HoldRecord) => void): readonly Column<HoldReco
 
 /** Lists legal holds, places and removes them. */
 export function Holds({ site }: { site: string | undefined }) {
-	const [which, setWhich] = useState('');
+	const [{ which }, setFilters] = useFilters({ which: '' });
 	const all = which === 'all';
 	const answer = useAnswer((signal) => listHolds({ site, all }, signal), [site, all]);
 	const [placing, setPlacing] = useState(false);
@@ -96,7 +97,13 @@ export function Holds({ site }: { site: string | undefined }) {
 				versions of resources and unmatched messages stay too, and so does the audit trail of the network.
 			</p>
 			<div class="filters">
-				<Choice label="Which" value={which} any="In force" options={[['all', 'Include removed holds']]} onValue={setWhich} />
+				<Choice
+					label="Which"
+					value={which}
+					any="In force"
+					options={[['all', 'Include removed holds']]}
+					onValue={(value) => setFilters({ which: value })}
+				/>
 				{(answer.data?.length ?? 0) > 0 && place}
 			</div>
 			<ListTable

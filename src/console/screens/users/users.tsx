@@ -10,6 +10,7 @@ import { Page } from '../../components/page.tsx';
 import { SearchField } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { useFilters } from '../../filters.ts';
 import { useSites } from '../../scope.ts';
 import { addUser, listUsers, resetPassword } from './calls.ts';
 import { allSites, isAuditor, role, siteChoices } from './fields.ts';
@@ -36,7 +37,7 @@ const columns: readonly Column<UserRecord>[] = [
 
 export function Users() {
 	const answer = useAnswer((signal) => listUsers({}, signal), []);
-	const [search, setSearch] = useState('');
+	const [{ search }, setFilters] = useFilters({ search: '' });
 	const [adding, setAdding] = useState(false);
 	const [password, setPassword] = useState<{ email: string; password: string }>();
 	const rows = (answer.data ?? []).filter(({ email }) => email.includes(search.trim().toLowerCase()));
@@ -50,7 +51,7 @@ export function Users() {
 				</Button>
 			}
 		>
-			<SearchField label="Search users" value={search} onValue={setSearch} placeholder="E-mail" />
+			<SearchField label="Search users" value={search} onValue={(value) => setFilters({ search: value })} placeholder="E-mail" />
 			<ListTable
 				list={wholeList(answer, rows)}
 				caption="Users"
