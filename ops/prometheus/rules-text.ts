@@ -7,6 +7,14 @@ function quoted(text: string): string {
 	return `'${text.replaceAll("'", "''")}'`;
 }
 
+/** The summary in the language of templates that Prometheus has. */
+function summaryOf({ summary, words = {} }: Rule): string {
+	return Object.entries(words).reduce((text, [label, values]) => {
+		const cases = Object.entries(values).map(([value, said]) => `if eq $labels.${label} "${value}" }}${said}{{ else `);
+		return text.replace(`{{ $labels.${label} }}`, () => `{{ ${cases.join('')}}}{{ $labels.${label} }}{{ end }}`);
+	}, summary);
+}
+
 /** The text of rules.yml. */
 export function rulesText(groups: readonly RuleGroup[] = ruleGroups): string {
 	const lines = [
@@ -24,7 +32,7 @@ export function rulesText(groups: readonly RuleGroup[] = ruleGroups): string {
 				'        labels:',
 				`          severity: ${rule.severity}`,
 				'        annotations:',
-				`          summary: ${quoted(rule.summary)}`,
+				`          summary: ${quoted(summaryOf(rule))}`,
 				`          description: ${quoted(rule.description)}`,
 			);
 		}

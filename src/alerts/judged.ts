@@ -47,13 +47,13 @@ export class Alerts {
 
 	judge(history: History, nowMs: number): void {
 		const holding = new Map<string, Alert>();
-		for (const { name, severity, expression, summary, list } of this.#rules) {
+		for (const { name, severity, expression, summary, words, list } of this.#rules) {
 			for (const { labels } of evaluate(expression, history)) {
 				const key = `${name} ${JSON.stringify(labels)}`;
 				const sinceMs = (this.#resumed.get(key)?.alert ?? this.#holding.get(key))?.sinceMs ?? nowMs;
 				holding.set(key, {
 					...{ key, name, sinceMs, severity, site: labels['site'], ofNetwork: isOfNetwork(expression) },
-					summary: this.#filledIn(summary, labels, (value) => value),
+					summary: this.#filledIn(summary, labels, (value, label) => words?.[label]?.[value] ?? value),
 					list: list && this.#filledIn(list, labels, encodeURIComponent),
 				});
 			}
@@ -92,9 +92,9 @@ export class Alerts {
 		return [...held, ...untold.map(({ alert }) => alert)];
 	}
 
-	#filledIn(text: string, labels: Readonly<Record<string, string>>, written: (value: string) => string): string {
+	#filledIn(text: string, labels: Readonly<Record<string, string>>, written: (value: string, label: string) => string): string {
 		return text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) =>
-			written(labels[label] ?? (label === 'instance' ? this.#node : '')),
+			written(labels[label] ?? (label === 'instance' ? this.#node : ''), label),
 		);
 	}
 }

@@ -8,6 +8,8 @@ export interface Rule {
 	text: string;
 	/** The summary, with `{{ $labels.site }}` in place of a label. */
 	summary: string;
+	/** How the summary says the values of a label. */
+	words?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 	/** Explains the alert to the people who run the node. */
 	description: string;
 	/** What to do, in Markdown. docs/operations.md and the console show it. */

@@ -15,13 +15,16 @@ import { ruleCases, type Scene } from './rule-cases.ts';
 const ops = join(import.meta.dirname, '../../ops/prometheus');
 const rules = ruleGroups.flatMap((group) => group.rules);
 
-/** Fills in labels as Prometheus does. */
-function filledIn(text: string, labels: Readonly<Record<string, string>>): string {
-	return text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => labels[label] ?? '');
+/** Fills in labels as Prometheus does, and as a node does. */
+function filledIn(text: string, labels: Readonly<Record<string, string>>, words: Rule['words'] = {}): string {
+	return text.replace(/\{\{ \$labels\.(\w+) \}\}/g, (_, label: string) => {
+		const value = labels[label] ?? '';
+		return words[label]?.[value] ?? value;
+	});
 }
 
 /** A group of tests as promtool reads it. JSON is YAML. */
-function groupOf({ name, severity, summary, description }: Rule, { what, interval = '15s', series, at, fires = [] }: Scene): object {
+function groupOf({ name, severity, summary, words, description }: Rule, { what, interval = '15s', series, at, fires = [] }: Scene): object {
 	return {
 		name: `${name}: ${what}`,
 		interval,
@@ -32,7 +35,7 @@ function groupOf({ name, severity, summary, description }: Rule, { what, interva
 				alertname: name,
 				exp_alerts: fires.map((labels) => ({
 					exp_labels: { ...labels, severity },
-					exp_annotations: { summary: filledIn(summary, labels), description: filledIn(description, labels) },
+					exp_annotations: { summary: filledIn(summary, labels, words), description: filledIn(description, labels) },
 				})),
 			},
 		],

@@ -12,7 +12,7 @@ import { sendersRules } from './senders.ts';
 export const ruleGroups: readonly RuleGroup[] = [nodesRules, messagesRules, sendersRules, requestsRules];
 
 /** An alert that a node judges itself. */
-export interface AlertRule extends Pick<Rule, 'name' | 'severity' | 'summary' | 'runbook' | 'list'> {
+export interface AlertRule extends Pick<Rule, 'name' | 'severity' | 'summary' | 'words' | 'runbook' | 'list'> {
 	forMs: number;
 	expression: Expression;
 }

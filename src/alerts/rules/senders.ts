@@ -21,7 +21,15 @@ export const sendersRules: RuleGroup = {
 			for: '0m',
 			text: 'sum by (instance, reason) (increase(tributary_unmatched_messages_total[15m])) > 0',
 			summary: 'no matching site for messages on {{ $labels.instance }}: {{ $labels.reason }}',
-			description: 'MSH-3 and MSH-4 match no integration client with the address, or clients of two sites.',
+			words: {
+				reason: {
+					'no-sender': 'MSH-3 and MSH-4 match no client with the address',
+					tie: 'clients of several sites match equally well',
+					called: 'no site has the called AE title',
+					calling: 'no client of the site has the calling AE title and address',
+				},
+			},
+			description: 'MSH-3 and MSH-4, or the AE titles, match no integration client with the address, or clients of two sites.',
 			runbook:
 				'MSH-3 and MSH-4 fit no integration client of the address, or they fit clients of two sites. A client is missing its address or its sending application and facility, or two sites list the same. The log of unmatched traffic has the messages.',
 			list: '/unmatched',
@@ -43,6 +51,17 @@ export const sendersRules: RuleGroup = {
 			for: '10m',
 			text: 'sum by (instance, result) (rate(tributary_mllp_connections_total{result=~"refused-.*"}[10m])) > 0.1',
 			summary: 'connections to {{ $labels.instance }} are refused: {{ $labels.result }}',
+			words: {
+				result: {
+					'refused-address': 'no client lists the address',
+					'refused-limit': 'the service has as many as it may have',
+					'refused-address-limit': 'an address has as many as it may have',
+					'refused-client-limit': 'a client has as many as it may have',
+					'refused-site-limit': 'a site has as many as it may have',
+					'refused-proxy': 'the PROXY header is missing or wrong',
+					'refused-tls': 'the certificate of the sender is missing or not the one of its client',
+				},
+			},
 			description: 'No client lists the address, a certificate or PROXY header is missing, or the connection limit is reached.',
 			runbook:
 				'Connections are refused because of an address that no client lists, a missing certificate or PROXY header, or the connection limit. `refused-address`: add the address to the client, or block it. `refused-limit`: raise MLLP_CONNECTIONS_MAX. `refused-address-limit`, `refused-client-limit`, `refused-site-limit`: see the [shares](#shares). `refused-tls`: check the certificate of the sender. `refused-proxy`: TRUSTED_PROXIES and the balancer disagree.',
@@ -54,6 +73,15 @@ export const sendersRules: RuleGroup = {
 			for: '0m',
 			text: 'sum by (instance, reason) (increase(tributary_mllp_frame_errors_total[15m])) > 10',
 			summary: 'broken MLLP frames on {{ $labels.instance }}: {{ $labels.reason }}',
+			words: {
+				reason: {
+					timeout: 'the rest of a message did not come in time',
+					unfinished: 'the connection ended within a message',
+					'too-long': 'a message is longer than MLLP_FRAME_BYTES_MAX',
+					restarted: 'a message began before the one before it had ended',
+					empty: 'a frame has nothing in it',
+				},
+			},
 			description: 'A sender breaks off within a message, or sends frames longer than MLLP_FRAME_BYTES_MAX.',
 			runbook:
 				'A sender breaks off within a message, or sends frames longer than MLLP_FRAME_BYTES_MAX. `timeout` and `unfinished`: the network or the sender breaks off. `too-long`: raise MLLP_FRAME_BYTES_MAX if such messages are wanted. `restarted` and `empty`: the sender is faulty.',
