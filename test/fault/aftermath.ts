@@ -42,7 +42,7 @@ export async function aftermathOf(bed: Bed, before: Standing, senders: number): 
 		before,
 		after,
 		leaked,
-		leftovers: bed.leftovers(),
+		leftovers: await bed.leftovers(),
 		residentMb: bed.memory(),
 	};
 }

@@ -243,8 +243,14 @@ export class Bed implements AsyncDisposable {
 		await eventually(() => this.ledger.counts.accepted >= from + more, `${more} acknowledgements`);
 	}
 
-	/** Lists the files that the run has left under the folder for temporary ones, beside the data itself. */
-	leftovers(): string[] {
+	/** Lists the files that the run has left under the folder for temporary ones, beside the data itself. What a probe writes is gone a moment later. */
+	async leftovers(): Promise<string[]> {
+		const first = new Set(this.#temporary());
+		await new Promise((resolve) => setTimeout(resolve, 2000));
+		return this.#temporary().filter((path) => first.has(path));
+	}
+
+	#temporary(): string[] {
 		const { dataDir } = this.service;
 		const own = globSync(['objects/incoming/*/*', 'spool/*', 'incoming/*'], { cwd: dataDir });
 		const beside = readdirSync(this.#folder).filter(
