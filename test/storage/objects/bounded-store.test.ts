@@ -91,6 +91,8 @@ const steps: Record<Exclude<StoreStep, 'close' | 'abandon' | 'write'>, (objects:
 };
 
 describe('the durations of operations', () => {
+	holdProcess();
+
 	test('are counted by what was asked and how it ended', async () => {
 		const { objects, store, seen } = bounded();
 		for (const work of Object.values(steps)) await work(objects);
