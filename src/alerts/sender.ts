@@ -1,9 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { once } from 'node:events';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
-import { checkLiteral, permittedLookup } from '#core/permitted-lookup.ts';
-import { hostOf } from '#core/provider-url.ts';
+import { permittedRequest } from '#core/permitted-request.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
 import { type Notice, subjectOf, textOf } from './notice.ts';
 
@@ -73,27 +69,15 @@ export class Sender {
 	}
 
 	async #call(target: string, secret: Uint8Array, notice: Notice): Promise<void> {
-		const { targets, msMax, nowMs } = this.#options;
-		const url = new URL(target);
-		checkLiteral(targets, hostOf(target));
 		const body = JSON.stringify(notice);
-		const timestamp = String(Math.floor(nowMs() / 1000));
-		const request = (url.protocol === 'https:' ? requestHttps : requestHttp)(url, {
-			method: 'POST',
-			lookup: permittedLookup(targets),
-			agent: false,
-			signal: AbortSignal.timeout(msMax),
-			headers: {
-				'Content-Type': 'application/json',
-				'Content-Length': Buffer.byteLength(body),
-				'User-Agent': 'Tributary',
-				'Tributary-Delivery': notice.id,
-				'Tributary-Timestamp': timestamp,
-				'Tributary-Signature': signatureOf(secret, timestamp, body),
-			},
-		});
-		request.end(body);
-		const [response] = (await once(request, 'response')) as [IncomingMessage];
+		const timestamp = String(Math.floor(this.#options.nowMs() / 1000));
+		const headers = {
+			'Content-Type': 'application/json',
+			'Tributary-Delivery': notice.id,
+			'Tributary-Timestamp': timestamp,
+			'Tributary-Signature': signatureOf(secret, timestamp, body),
+		};
+		const response = await permittedRequest(target, { method: 'POST', headers, body }, this.#options);
 		response.on('error', () => undefined);
 		response.destroy();
 		const { statusCode = 0 } = response;
@@ -124,7 +108,7 @@ interface Fault {
 	message?: unknown;
 	code?: unknown;
 	originalCode?: unknown;
-	/** What a mail server answered, 535. */
+	/** The reply code of the mail server, such as 535. */
 	responseCode?: unknown;
 	/** The SMTP command to which it answered. */
 	command?: unknown;

@@ -1,10 +1,6 @@
-import { once } from 'node:events';
-import { type IncomingMessage, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
 import type { Json } from '#core/json.ts';
-import { checkLiteral, permittedLookup } from '#core/permitted-lookup.ts';
-import { hostOf, isProviderUrl } from '#core/provider-url.ts';
-import type { TargetPolicy } from '#core/target-policy.ts';
+import { type HttpCall, type HttpReach, permittedRequest } from '#core/permitted-request.ts';
+import { isProviderUrl } from '#core/provider-url.ts';
 
 /** Keys and metadata of providers have a few kilobytes. An answer that is longer is none of theirs. */
 const answerBytesMax = 256 * 1024;
@@ -14,47 +10,20 @@ export class ProviderError extends Error {
 	override readonly name = 'ProviderError';
 }
 
-export interface ProviderCall {
-	method: 'GET' | 'POST';
-	headers?: Readonly<Record<string, string>>;
-	body?: string;
-}
-
-/** How far and for how long a provider is called. */
-export interface ProviderReach {
-	/** Decides by the address that the connection goes to. */
-	targets: TargetPolicy;
-	msMax: number;
-}
+export type ProviderCall = Omit<HttpCall, 'headers'> & Partial<Pick<HttpCall, 'headers'>>;
 
 /**
  * Calls an OIDC provider and reads its JSON, within a time and a length. Redirects are not followed, because they could leave TLS.
  * @throws Error when there is no usable answer, ForbiddenTarget when nobody may call that address
  */
-export async function callProvider(
-	url: string,
-	{ method, headers = {}, body }: ProviderCall,
-	{ targets, msMax }: ProviderReach,
-): Promise<Json> {
+export async function callProvider(url: string, { headers, ...call }: ProviderCall, reach: HttpReach): Promise<Json> {
 	if (!isProviderUrl(url)) throw new ProviderError('the URL of the provider is neither https nor on this host');
-	checkLiteral(targets, hostOf(url));
-	const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
-	const request = (new URL(url).protocol === 'https:' ? requestHttps : requestHttp)(url, {
-		method,
-		lookup: permittedLookup(targets),
-		agent: false,
-		signal: AbortSignal.timeout(msMax),
-		headers: { Accept: 'application/json', 'User-Agent': 'Tributary', ...headers, ...length },
-	});
-	// A fault within the answer is told by reading it.
-	request.on('error', () => undefined);
-	request.end(body);
-	const [answer] = (await once(request, 'response')) as [IncomingMessage];
+	const answer = await permittedRequest(url, { ...call, headers: { Accept: 'application/json', ...headers } }, reach);
 	try {
 		if (answer.statusCode !== 200) throw new ProviderError(`the provider answered with the status ${answer.statusCode}`);
 		return readJson((await boundedBody(answer)).toString('utf8'));
 	} finally {
-		request.destroy();
+		answer.destroy();
 	}
 }
 

@@ -1,6 +1,7 @@
 import type { Json, JsonObject } from '#core/json.ts';
+import type { HttpReach } from '#core/permitted-request.ts';
 import { isProviderUrl } from '#core/provider-url.ts';
-import { callProvider, ProviderError, type ProviderReach } from './call.ts';
+import { callProvider, ProviderError } from './call.ts';
 
 /** A provider says this of itself (RFC 8414 §2, OpenID Connect Discovery 1.0 §3), as far as it is used. */
 export interface ProviderMetadata {
@@ -18,7 +19,7 @@ function addressesOf(issuer: string): string[] {
 }
 
 /** @throws Error when neither address has the metadata of this issuer */
-export async function discover(issuer: string, reach: ProviderReach): Promise<ProviderMetadata> {
+export async function discover(issuer: string, reach: HttpReach): Promise<ProviderMetadata> {
 	const faults: unknown[] = [];
 	for (const address of addressesOf(issuer)) {
 		try {

@@ -1,9 +1,10 @@
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
+import type { HttpReach } from '#core/permitted-request.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
 import type { AccessLimits } from '../limits.ts';
-import { callProvider, ProviderError, type ProviderReach } from './call.ts';
+import { callProvider, ProviderError } from './call.ts';
 import { Held } from './held.ts';
 import { introspect } from './introspection.ts';
 import { keySource, type TokenIssuer } from './issuer.ts';
@@ -52,7 +53,7 @@ export class Providers {
 		});
 	}
 
-	get #reach(): ProviderReach {
+	get #reach(): HttpReach {
 		const { limits, targets } = this.#options;
 		return { targets, msMax: limits.tokenProviderMsMax };
 	}
