@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { repeatedly } from '#core/watch.ts';
 import type { CutPartition, CutSequence } from '#storage/cut/tables.ts';
 import { mayBeAtWork } from '#storage/objects/owner.ts';
 import { type BackupPlace, checkedContent, contentOf, type StoredFile, textIfThere, textOf } from './place.ts';
@@ -68,10 +69,10 @@ const verifiedOf = (cut: string) => `${folderOf(cut)}/verified.json`;
 /** A copy that takes days is not taken for one that was cut off. Places may keep each version of a file, so it is said seldom. */
 const tellMs = 3_600_000;
 
-/** Who works on a cut that has no manifest. */
+/** Names the process that works on a cut without a manifest. */
 interface Begun {
 	owner: string;
-	/** When its process last said that it works on it. */
+	/** The time at which its process last said that it works on it. */
 	told_at: string;
 	/** The cut is being removed: nobody finishes it. */
 	removing: boolean;
@@ -81,13 +82,11 @@ async function tellBegun(place: BackupPlace, cut: string, about: Pick<Begun, 'ow
 	await place.put(begunOf(cut), contentOf(JSON.stringify({ ...about, told_at: new Date().toISOString() })));
 }
 
-/** Says in the place that a cut is being made, until it is told to stop. */
-export async function noteBegun(place: BackupPlace, cut: string, owner: string): Promise<{ stop(): void }> {
-	await tellBegun(place, cut, { owner, removing: false });
-	const timer = setInterval(() => {
-		tellBegun(place, cut, { owner, removing: false }).catch(() => undefined);
-	}, tellMs).unref();
-	return { stop: () => clearInterval(timer) };
+/** Says in the place that a cut is being made, until what it returns is called. */
+export async function noteBegun(place: BackupPlace, cut: string, owner: string): Promise<() => Promise<void>> {
+	const tell = () => tellBegun(place, cut, { owner, removing: false });
+	await tell();
+	return repeatedly(tellMs, tell);
 }
 
 /** Notes that every file of a cut was read and is whole, or that one is not. */

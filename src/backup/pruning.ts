@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { repeatedly } from '#core/watch.ts';
 import { mayBeAtWork } from '#storage/objects/owner.ts';
 import { unfinishedCuts } from './manifest.ts';
 import { type BackupPlace, contentOf, textIfThere } from './place.ts';
@@ -34,14 +35,10 @@ export async function beginPruning(place: BackupPlace, owner: string): Promise<{
 	const path = `${folder}/${owner}.json`;
 	const tell = () => place.put(path, contentOf(JSON.stringify({ owner, told_at: new Date().toISOString() })));
 	await tell();
-	let telling: Promise<unknown> = Promise.resolve();
-	const timer = setInterval(() => {
-		telling = tell().catch(() => undefined);
-	}, tellMs).unref();
+	const leave = repeatedly(tellMs, tell);
 	const end = async () => {
-		clearInterval(timer);
 		// A note that is being written would appear again after it was removed.
-		await telling;
+		await leave();
 		await place.remove(path);
 	};
 	try {

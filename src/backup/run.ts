@@ -54,7 +54,7 @@ export interface BackupReport {
 	objects: number;
 	object_files: number;
 	object_bytes: number;
-	/** Those of `object_bytes` that were not there from an earlier backup. */
+	/** The part of `object_bytes` that was not there from an earlier backup. */
 	object_bytes_copied: number;
 	objects_missing: number;
 	examples: string[];
@@ -73,7 +73,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
 	const removed = await removeUnfinished(place, owner);
 	const began = new Date();
 	const cut = `${began.toISOString().replace(/[-:]|\.\d+/g, '')}-${newId().slice(-12, -4)}`;
-	const begun = await noteBegun(place, cut, owner);
+	const leave = await noteBegun(place, cut, owner);
 	await pruningEnded(place, progress);
 	const pin = await store.pins.take(owner);
 	try {
@@ -82,7 +82,7 @@ export async function backUp(options: BackupOptions): Promise<BackupReport> {
 		progress.step(`the backup ${cut} is finished`);
 		return reportOf(manifest.manifest, manifest.bytesCopied, removed, progress.seconds);
 	} finally {
-		begun.stop();
+		await leave();
 		await pin.release();
 		await store.removeHeld();
 	}

@@ -44,3 +44,18 @@ export function watch({ everyMs, look, failure, log, timers = systemTimers }: Wa
 		},
 	};
 }
+
+/**
+ * Does something again and again, the first time after a pause. A time that failed is made up for by the next one, so nobody is told of it.
+ * @returns what ends it, and resolves when none is under way
+ */
+export function repeatedly(everyMs: number, act: () => Promise<unknown>): () => Promise<void> {
+	let acting: Promise<unknown> = Promise.resolve();
+	const timer = setInterval(() => {
+		acting = act().catch(() => undefined);
+	}, everyMs).unref();
+	return async () => {
+		clearInterval(timer);
+		await acting;
+	};
+}

@@ -32,7 +32,7 @@ function manifestOf(cut: string, at: string, list: StoredFile, kind: Manifest['k
 
 /** A backup of some shared objects, and of one file of its own. */
 async function made(place: BackupPlace, cut: string, at: string, objects: readonly string[]): Promise<void> {
-	(await noteBegun(place, cut, newOwner())).stop();
+	await (await noteBegun(place, cut, newOwner()))();
 	const lines: string[] = [];
 	for (const name of objects) {
 		const path = `objects/files/${name}`;
@@ -198,8 +198,8 @@ describe('backup prune', () => {
 	test('removes nothing while a backup may be at work, and a backup waits for it', async (t: TestContext) => {
 		const { root, place } = await threeBackups('at-work');
 		const before = filesIn(root);
-		const begun = await noteBegun(place, 'running', stranger());
-		t.after(() => begun.stop());
+		const leave = await noteBegun(place, 'running', stranger());
+		t.after(leave);
 		await assert.rejects(pruned(place, { last: 1 }), /a backup is being made in this place \(running\): try again when it has ended/);
 		assert.deepEqual(
 			filesIn(root).filter((path) => !path.startsWith('cuts/running/')),
@@ -236,7 +236,7 @@ describe('backup prune', () => {
 
 	test('removes what backups left that were cut off, those of earlier releases too', async () => {
 		const { place } = await threeBackups('unfinished');
-		(await noteBegun(place, 'cut-off', newOwner())).stop();
+		await (await noteBegun(place, 'cut-off', newOwner()))();
 		await place.put('cuts/earlier/begun.json', contentOf(JSON.stringify({ owner: newOwner(), began_at: new Date().toISOString() })));
 		assert.deepEqual((await unfinishedCuts(place)).left, ['cut-off', 'earlier']);
 		assert.equal((await pruned(place, { last: 9 })).report.unfinished_removed, 2);

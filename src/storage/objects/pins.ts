@@ -1,5 +1,6 @@
 import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { repeatedly } from '#core/watch.ts';
 import { codeOf, storeFailure } from './file-system.ts';
 
 /** A pin that nobody has touched for so long is that of a backup that has ended. */
@@ -45,13 +46,10 @@ export class Pins {
 		await mkdir(this.#folder, { recursive: true, mode: 0o750 });
 		await this.#removeOld();
 		await writeFile(path, '', { mode: 0o640 });
-		const timer = setInterval(() => {
-			const now = new Date();
-			utimes(path, now, now).catch(() => undefined);
-		}, touchMs).unref();
+		const leave = repeatedly(touchMs, () => utimes(path, new Date(), new Date()));
 		return {
 			release: async () => {
-				clearInterval(timer);
+				await leave();
 				await rm(path, { force: true });
 			},
 		};

@@ -1,4 +1,5 @@
 import type { S3 } from '@aws-sdk/client-s3';
+import { repeatedly } from '#core/watch.ts';
 import { type Pin, pinnedMs, touchMs } from './pins.ts';
 
 export interface S3PinsOptions {
@@ -27,18 +28,14 @@ export class S3Pins {
 		const { bucket: Bucket, ask } = this.#options;
 		for (const { Key, isHeld } of await this.#touched()) if (!isHeld) await ask((client) => client.deleteObject({ Bucket, Key }));
 		const Key = this.#keyOf(name);
-		// Of no bytes: the digest of nothing is sent, because each upload has one.
+		// A pin has no bytes. Each upload has a digest, so that of nothing is sent.
 		const touch = () => ask((client) => client.putObject({ Bucket, Key, Body: '', ContentLength: 0, ContentMD5: digestOfNothing }));
 		await touch();
-		let touching: Promise<unknown> = Promise.resolve();
-		const timer = setInterval(() => {
-			touching = touch().catch(() => undefined);
-		}, touchMs).unref();
+		const leave = repeatedly(touchMs, touch);
 		return {
 			release: async () => {
-				clearInterval(timer);
 				// A touch that is under way would make the pin again.
-				await touching;
+				await leave();
 				await ask((client) => client.deleteObject({ Bucket, Key }));
 			},
 		};
