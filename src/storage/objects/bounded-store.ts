@@ -21,6 +21,12 @@ export interface BoundedStoreOptions {
 	isPublishingBounded: boolean;
 }
 
+/** The operation that each step asks of the store, in the words of its metric. */
+const operationOf = { size: 'head', read: 'get', remove: 'delete', move: 'move', list: 'list' } as const satisfies Partial<
+	Record<StoreStep, StoreOperation>
+>;
+type AskingStep = keyof typeof operationOf;
+
 /**
  * An object store whose callers never wait for long: a step that takes too long is refused as `unavailable`. While a step hangs, or the store is not
  * well, nothing new is begun.
@@ -42,42 +48,40 @@ export class BoundedStore implements ObjectStore {
 	}
 
 	/** Carries out a step, or refuses it. What is refused is not asked of the store, and so not timed. */
-	#step<T>(step: StoreStep, operation: StoreOperation, work: () => Promise<T>, isMissing?: (value: T) => boolean): Promise<T> {
+	#step<T>(step: AskingStep, work: () => Promise<T>, isMissing?: (value: T) => boolean): Promise<T> {
 		if (this.#isRefusing) return Promise.reject(noAnswer());
-		return this.#options.operations.timed(operation, this.#options.limit.of(step, work()), isMissing);
+		return this.#options.operations.timed(operationOf[step], this.#options.limit.of(step, work()), isMissing);
 	}
 
 	size(key: string): Promise<number | undefined> {
 		return this.#step(
 			'size',
-			'head',
 			() => this.#options.store.size(key),
 			(bytes) => bytes === undefined,
 		);
 	}
 
 	read(key: string, range?: ByteRange): AsyncIterable<Uint8Array> {
-		return this.#pieces('read', 'get', () => this.#options.store.read(key, range));
+		return this.#pieces('read', () => this.#options.store.read(key, range));
 	}
 
 	remove(key: string): Promise<boolean> {
 		return this.#step(
 			'remove',
-			'delete',
 			() => this.#options.store.remove(key),
 			(wasThere) => !wasThere,
 		);
 	}
 
 	move(from: string, to: string): Promise<void> {
-		return this.#step('move', 'move', () => this.#options.store.move(from, to));
+		return this.#step('move', () => this.#options.store.move(from, to));
 	}
 
 	list(): AsyncIterable<ListedObject> {
-		return this.#pieces('list', 'list', () => this.#options.store.list());
+		return this.#pieces('list', () => this.#options.store.list());
 	}
 
-	async *#pieces<T>(step: StoreStep, operation: StoreOperation, begin: () => AsyncIterable<T>): AsyncIterable<T> {
+	async *#pieces<T>(step: AskingStep, begin: () => AsyncIterable<T>): AsyncIterable<T> {
 		if (this.#isRefusing) throw noAnswer();
 		const { limit, operations } = this.#options;
 		const pieces = begin()[Symbol.asyncIterator]();
@@ -85,8 +89,8 @@ export class BoundedStore implements ObjectStore {
 		try {
 			for (let isFirst = true; ; isFirst = false) {
 				const next = limit.of(step, pieces.next());
-				// When the others come is up to the reader.
-				const { done, value } = await (isFirst ? operations.timed(operation, next) : next);
+				// The reader decides when the others come.
+				const { done, value } = await (isFirst ? operations.timed(operationOf[step], next) : next);
 				if (done) {
 					isOver = true;
 					return;
