@@ -36,16 +36,20 @@ export class ExportQueue implements SpanProcessor {
 	onStart(): void {}
 
 	onEnd(span: ReadableSpan): void {
-		const { limits } = this.#options;
-		if (this.#isClosed || this.#waiting.length >= limits.traceQueueSpansMax) {
+		if (this.#isClosed || this.#waiting.length >= this.#options.limits.traceQueueSpansMax) {
 			this.#drop(1);
 			return;
 		}
 		this.#waiting.push(span);
 		this.#tell();
-		if (this.#exporting !== undefined) return;
-		if (this.#waiting.length >= limits.traceExportSpansMax) this.#export();
-		else this.#timer ??= setTimeout(() => this.#export(), limits.traceExportWaitMsMax).unref();
+		if (this.#exporting === undefined) this.#goOn();
+	}
+
+	/** Exports what fills an export, and all that waits when the queue closes; fewer spans wait for more. */
+	#goOn(): void {
+		const { traceExportSpansMax, traceExportWaitMsMax } = this.#options.limits;
+		if (this.#isClosed || this.#waiting.length >= traceExportSpansMax) this.#export();
+		else if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#export(), traceExportWaitMsMax).unref();
 	}
 
 	#drop(spans: number): void {
@@ -64,9 +68,7 @@ export class ExportQueue implements SpanProcessor {
 		if (spans.length === 0) return;
 		this.#exporting = this.#sent(spans).then(() => {
 			this.#exporting = undefined;
-			const { traceExportSpansMax, traceExportWaitMsMax } = this.#options.limits;
-			if (this.#isClosed || this.#waiting.length >= traceExportSpansMax) this.#export();
-			else if (this.#waiting.length > 0) this.#timer ??= setTimeout(() => this.#export(), traceExportWaitMsMax).unref();
+			this.#goOn();
 		});
 	}
 
