@@ -5,7 +5,7 @@ import type { Log } from '#core/log.ts';
 import { steadyMs } from '#core/timers.ts';
 import { type BatchNotes, noNotes } from '#record/batch-notes.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
-import type { Delivery, Reply } from '#record/delivery.ts';
+import { type Delivery, idsOf, type Reply } from '#record/delivery.ts';
 import { siteAuthorities } from '#record/holdings/site-authorities.ts';
 import type { Authorities } from '#record/identity/authorities.ts';
 import type { AuthorityCache } from '#storage/authorities.ts';
@@ -157,7 +157,7 @@ export class Batch {
 		const { delivery, interpretation, whole } = message;
 		if (isRehearsal(delivery)) return failRehearsal(message, error);
 		const { log } = this.#options;
-		const about = { messageId: delivery.id, siteId: delivery.siteId, sqlState: stateOf(error) ?? 'unknown', ...delivery.trace };
+		const about = { ...idsOf(delivery), sqlState: stateOf(error) ?? 'unknown' };
 		// A part cannot wait by itself: those before it are carried out.
 		if (trouble === 'unknown' && whole === undefined) {
 			log.error({ ...about, err: error }, 'message not stored, the reason is not known; its site waits');
@@ -341,10 +341,7 @@ export class Batch {
 	}
 
 	#reportBug(error: unknown, { delivery }: Prepared): void {
-		this.#options.log.error(
-			{ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace },
-			'message could not be processed',
-		);
+		this.#options.log.error({ err: error, ...idsOf(delivery) }, 'message could not be processed');
 	}
 }
 

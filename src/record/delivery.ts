@@ -36,6 +36,15 @@ interface AnyDelivery {
 	trace?: TraceIds | undefined;
 }
 
+/** Names a delivery in the log, and the trace that it belongs to. Nothing of its content is among them. */
+export function idsOf({
+	id,
+	siteId,
+	trace,
+}: Pick<AnyDelivery, 'id' | 'siteId' | 'trace'>): { messageId: string; siteId: string } & Partial<TraceIds> {
+	return { messageId: id, siteId, ...trace };
+}
+
 export interface Hl7v2Delivery extends AnyDelivery {
 	kind: 'hl7v2';
 	/** `administration`: a test message. */

@@ -1,5 +1,6 @@
 import type { Log } from '#core/log.ts';
 import type { Stoppable, Timers } from '#core/timers.ts';
+import { idsOf } from '#record/delivery.ts';
 import type { SiteMetrics } from './metrics.ts';
 import type { Work, WorkerThread } from './worker-thread.ts';
 
@@ -91,6 +92,6 @@ export class Watchdog {
 function about({ index, deliveries }: Work): object {
 	const delivery = index === undefined ? undefined : deliveries[index];
 	if (delivery === undefined) return { messages: deliveries.length };
-	const { id: messageId, siteId, kind, bytes, trace } = delivery;
-	return { messageId, siteId, kind, bytes: bytes.length, ...trace };
+	const { kind, bytes } = delivery;
+	return { ...idsOf(delivery), kind, bytes: bytes.length };
 }

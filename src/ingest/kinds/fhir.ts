@@ -12,7 +12,7 @@ import { validateOnly } from '#fhir/write/validate-only.ts';
 import { isValidation } from '#fhir/write/validation-request.ts';
 import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
 import type { ResourceResult } from '#record/apply/rows.ts';
-import type { FhirAnswer, FhirDelivery, Reply } from '#record/delivery.ts';
+import { type FhirAnswer, type FhirDelivery, idsOf, type Reply } from '#record/delivery.ts';
 import type { Flag } from '#record/flag.ts';
 import type { Notice, ResourceChange } from '#record/kinds/resource.ts';
 import { permits, type Scopes } from '#record/scopes.ts';
@@ -48,7 +48,7 @@ function interpret(delivery: FhirDelivery, { limits, log, libraryOf }: Interpret
 		return interpreted(request, label, delivery, { limits, library: libraryOf(delivery.siteId) });
 	} catch (error) {
 		if (error instanceof Failure) return refused(label, error);
-		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace }, 'request could not be interpreted');
+		log.error({ err: error, ...idsOf(delivery) }, 'request could not be interpreted');
 		return refused(label, new Failure('internal', 'the request could not be interpreted', { cause: error }));
 	}
 }

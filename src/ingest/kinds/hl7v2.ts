@@ -3,7 +3,7 @@ import { type AcknowledgementCode, acknowledgementId, renderAck } from '#hl7v2/a
 import { readHead } from '#hl7v2/head.ts';
 import { type Interpreted, interpret as interpretMessage } from '#hl7v2/interpret.ts';
 import { Message } from '#hl7v2/message.ts';
-import type { Hl7Answer, Hl7v2Delivery, Outcome } from '#record/delivery.ts';
+import { type Hl7Answer, type Hl7v2Delivery, idsOf, type Outcome } from '#record/delivery.ts';
 import { indexText } from '#record/index-text.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { Interpretation } from '../interpretation.ts';
@@ -82,7 +82,7 @@ function verdictOf(message: Message, delivery: Hl7v2Delivery, { limits, log, hos
 		return interpreted;
 	} catch (error) {
 		if (error instanceof Failure) return { kind: 'refuse', failure: error };
-		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace }, 'message could not be interpreted');
+		log.error({ err: error, ...idsOf(delivery) }, 'message could not be interpreted');
 		return { kind: 'refuse', failure: new Failure('internal', 'the message could not be interpreted', { cause: error }) };
 	}
 }

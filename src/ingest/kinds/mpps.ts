@@ -7,7 +7,7 @@ import { changeOf } from '#mpps/compose.ts';
 import { factsOf } from '#mpps/facts.ts';
 import { dimseStatusOf, MppsRefusal } from '#mpps/refusal.ts';
 import { dimseReportOf, reportOf, type SentStepReport } from '#mpps/report.ts';
-import type { MppsAnswer, MppsDelivery, Outcome } from '#record/delivery.ts';
+import { idsOf, type MppsAnswer, type MppsDelivery, type Outcome } from '#record/delivery.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
 import { readingSettings, settingOf } from '#record/settings/settings.ts';
 import { namedPatient } from '../data-set-patient.ts';
@@ -53,7 +53,7 @@ function reportIn(delivery: MppsDelivery, limits: IngestLimits, log: Log): SentS
 		return delivery.operation === 'report' ? reportOf(body, rule) : dimseReportOf(delivery.operation, body, rule);
 	} catch (error) {
 		if (error instanceof Failure) return error;
-		log.error({ err: error, messageId: delivery.id, siteId: delivery.siteId, ...delivery.trace }, 'report could not be interpreted');
+		log.error({ err: error, ...idsOf(delivery) }, 'report could not be interpreted');
 		return new Failure('internal', 'the report could not be interpreted', { cause: error });
 	}
 }
