@@ -234,6 +234,7 @@ async function openNode(
 		database,
 		audit,
 		refusals,
+		targets,
 		bulk,
 		consolePage,
 	};

@@ -8,6 +8,7 @@ import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { NodeLine, Quotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
+import type { TargetPolicy } from '#core/target-policy.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
 import type { InstanceIntake } from '#imaging/intake.ts';
 import type { Tracing } from '#record/tracing.ts';
@@ -40,9 +41,11 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly audit: Audit;
 	readonly refusals: Refusals;
 	readonly passwords: Passwords;
+	/** The addresses that this node calls for a site. */
+	readonly targets: TargetPolicy;
 	readonly bulk: BulkJobs;
 	readonly objects: ObjectStore;
-	/** What is known of the health of the object store. */
+	/** The health of the object store, as far as it is known. */
 	readonly objectStore: Pick<StoreHealth, 'trouble'>;
 	readonly intake: InstanceIntake;
 	readonly renderer: Renderer;

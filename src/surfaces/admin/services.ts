@@ -1,6 +1,5 @@
 import { wholeNetwork } from '#administration/context.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
-import { targetPolicy } from '#core/target-policy.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { deliverSoon } from '../http/deliver.ts';
@@ -14,7 +13,7 @@ export function operationServices(
 	remotes: (config: ServiceNode['config'], metrics: ServiceNode['metrics']) => Pick<OperationServices, 'echo' | 'send'>,
 	notifications: OperationServices['notifications'],
 ): () => Promise<OperationServices> {
-	const { config, log, metrics, database, clock, gateway, objects, accessChanged, passwords, renderer } = node;
+	const { config, log, metrics, database, clock, gateway, objects, accessChanged, passwords, renderer, targets } = node;
 	const { limits } = config;
 	let orm: Awaited<ReturnType<typeof openEntities>> | undefined;
 	node.onClose(() => orm?.close(true));
@@ -37,7 +36,7 @@ export function operationServices(
 			nowMs: () => clock.nowMs(),
 			accessChanged,
 			allowAnySource: config.ALLOW_ANY_SOURCE,
-			targets: targetPolicy(config.ALLOWED_TARGETS, config.HOST),
+			targets,
 			passwords,
 			deliver,
 			objects,

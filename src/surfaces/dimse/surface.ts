@@ -1,4 +1,3 @@
-import { targetPolicy } from '#core/target-policy.ts';
 import { createArchive } from '#imaging/archive.ts';
 import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
 import { CommitmentTable } from '#storage/commitments.ts';
@@ -20,9 +19,8 @@ export function dimseSurface(procedureStepsOf: (node: ServiceNode) => ProcedureS
 	return {
 		name: 'dimse',
 		open(node) {
-			const { config, log, metrics, clock, directory, database, audit, refusals, objects, intake, quotas, tracing } = node;
+			const { config, log, metrics, clock, directory, database, audit, refusals, objects, intake, quotas, targets, tracing } = node;
 			const { limits, DIMSE_PORT: port, DIMSE_TLS_PORT: tlsPort } = config;
-			const targets = targetPolicy(config.ALLOWED_TARGETS, config.HOST);
 			const remoteTls = remoteTlsOf(node.certificates);
 			const table = new CommitmentTable(database.journal);
 			const commitment = new Commitments({ table, objects, directory, tls: remoteTls, targets, limits, metrics, log });
