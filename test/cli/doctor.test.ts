@@ -123,9 +123,7 @@ describe('a start without its bucket', { timeout: 180_000 }, () => {
 		await using service = new ServiceProcess({
 			DATABASE_URL: database.url,
 			OBJECT_STORE_URL: `s3://${server.bucket}/images`,
-			AWS_ENDPOINT_URL_S3: await server.listen(),
-			AWS_ACCESS_KEY_ID: server.accessKeyId,
-			AWS_SECRET_ACCESS_KEY: 'secret',
+			...(await server.variables()),
 		});
 		server.fault = () => ({ status: 403, code: 'AccessDenied' });
 		await service.start();

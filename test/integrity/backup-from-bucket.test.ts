@@ -19,9 +19,7 @@ describe('a backup of objects in a bucket', { timeout: 120_000 }, () => {
 
 	before(async () => {
 		variables = {
-			AWS_ENDPOINT_URL_S3: await server.listen(),
-			AWS_ACCESS_KEY_ID: server.accessKeyId,
-			AWS_SECRET_ACCESS_KEY: 'secret',
+			...(await server.variables()),
 			OBJECT_STORE_URL: `s3://${server.bucket}/live`,
 			OBJECT_STORE_ATTEMPTS_MAX: '10',
 		};

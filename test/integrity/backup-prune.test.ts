@@ -25,11 +25,7 @@ describe('the removal of backups from a bucket', { timeout: 240_000 }, () => {
 	before(async () => {
 		// Every image is a file of its own.
 		service = await testService({ SEGMENTED_OBJECT_BYTES_MAX: '0', PROCESSES: '1' });
-		variables = {
-			AWS_ENDPOINT_URL_S3: await server.listen(),
-			AWS_ACCESS_KEY_ID: server.accessKeyId,
-			AWS_SECRET_ACCESS_KEY: 'secret',
-		};
+		variables = await server.variables();
 		await service.addSite('west');
 		await opened(service, 'west');
 		await sendImages(

@@ -102,7 +102,7 @@ describe('a backup that is made while senders send', { timeout: 240_000 }, () =>
 			stored.filter(({ key }) => keys.has(key)),
 		);
 		assert.equal(faultOf(found), undefined);
-		// What came after the cut and is there was sent by somebody, once.
+		// Work that came after the cut and is there was sent by somebody, once.
 		const { lost: _afterwards, ...all } = verdictOf(ledger.entries, stored);
 		assert.equal(faultOf({ ...all, lost: [] }), undefined);
 
@@ -167,11 +167,7 @@ describe('a backup in a bucket', { timeout: 240_000 }, () => {
 
 	before(async () => {
 		service = await testService({ SEGMENTED_OBJECT_BYTES_MAX: '2000', PROCESSES: '1' });
-		variables = {
-			AWS_ENDPOINT_URL_S3: await server.listen(),
-			AWS_ACCESS_KEY_ID: server.accessKeyId,
-			AWS_SECRET_ACCESS_KEY: 'secret',
-		};
+		variables = await server.variables();
 		server.pageMax = 1000;
 		const { key } = await service.addSite('west');
 		await opened(service, 'west');

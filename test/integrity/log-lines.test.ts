@@ -29,9 +29,7 @@ test('an outage of database and object store is told in lines of JSON: the first
 		PROCESSES: '1',
 		WORKERS: '1',
 		OBJECT_STORE_URL: `s3://${store.bucket}/images`,
-		AWS_ENDPOINT_URL_S3: await store.listen(),
-		AWS_ACCESS_KEY_ID: store.accessKeyId,
-		AWS_SECRET_ACCESS_KEY: 'secret',
+		...(await store.variables()),
 	});
 	await service.start();
 	const key = await service.addSite('north');

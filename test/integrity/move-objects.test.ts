@@ -16,7 +16,7 @@ import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-sc
 describe('objects move', { timeout: 120_000 }, () => {
 	test('copies what rows name, from files to a bucket and back, and goes on where it was broken off', async (t) => {
 		await using server = new S3Server();
-		const access = { AWS_ENDPOINT_URL_S3: await server.listen(), AWS_ACCESS_KEY_ID: server.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret' };
+		const access = await server.variables();
 		await using service = await testService();
 		const { called } = await addImagingSite(service, 'west');
 		const scu = await StorageScu.open(service.port('dimse'), { called });

@@ -18,9 +18,7 @@ let environment: Record<string, string>;
 before(async () => {
 	environment = {
 		OBJECT_STORE_URL: `s3://${server.bucket}/hospital/images`,
-		AWS_ENDPOINT_URL_S3: await server.listen(),
-		AWS_ACCESS_KEY_ID: server.accessKeyId,
-		AWS_SECRET_ACCESS_KEY: 'secret',
+		...(await server.variables()),
 		OBJECT_STORE_MS_MAX: '3000',
 	};
 	// The bucket cannot be asked at the start; the service starts all the same.

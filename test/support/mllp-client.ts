@@ -38,16 +38,29 @@ export class MllpClient {
 
 	/** Sends a message and resolves with its acknowledgement; may be called again before that. */
 	send(message: string | Uint8Array): Promise<string> {
-		return this.sendAll(message, 1)[0] as Promise<string>;
+		const answer = this.#awaited();
+		this.#write(message);
+		return answer;
 	}
 
 	/** Sends a frame that is answered so many times, as a batch is; resolves with each acknowledgement. */
 	sendAll(frame: string | Uint8Array, count: number): Promise<string>[] {
-		if (this.socket.destroyed)
-			return Array.from({ length: count }, () => Promise.reject(new Error('the connection was closed without an answer')));
-		const answers = Array.from({ length: count }, () => new Promise<string>((resolve, reject) => this.#waiting.push({ resolve, reject })));
-		this.socket.write(Buffer.concat([Buffer.of(0x0b), typeof frame === 'string' ? Buffer.from(frame) : frame, Buffer.of(0x1c, 0x0d)]));
+		const answers = Array.from({ length: count }, () => this.#awaited());
+		this.#write(frame);
 		return answers;
+	}
+
+	/** The acknowledgement that comes next, behind those that are waited for already. */
+	#awaited(): Promise<string> {
+		return new Promise((resolve, reject) => {
+			if (this.socket.destroyed) reject(new Error('the connection was closed without an answer'));
+			else this.#waiting.push({ resolve, reject });
+		});
+	}
+
+	#write(frame: string | Uint8Array): void {
+		if (this.socket.destroyed) return;
+		this.socket.write(Buffer.concat([Buffer.of(0x0b), typeof frame === 'string' ? Buffer.from(frame) : frame, Buffer.of(0x1c, 0x0d)]));
 	}
 
 	#read(chunk: Buffer): void {

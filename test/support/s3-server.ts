@@ -48,6 +48,11 @@ export class S3Server implements AsyncDisposable {
 		this.#answer(request, response).catch((error: unknown) => response.destroy(error as Error));
 	});
 
+	/** Listens, and returns the variables by which a service reaches it. */
+	async variables(): Promise<Record<'AWS_ENDPOINT_URL_S3' | 'AWS_ACCESS_KEY_ID' | 'AWS_SECRET_ACCESS_KEY', string>> {
+		return { AWS_ENDPOINT_URL_S3: await this.listen(), AWS_ACCESS_KEY_ID: this.accessKeyId, AWS_SECRET_ACCESS_KEY: 'secret' };
+	}
+
 	async listen(): Promise<string> {
 		this.#server.listen(0, '127.0.0.1');
 		await once(this.#server, 'listening');

@@ -3,7 +3,7 @@ import { insertSites } from '../many-sites.ts';
 import type { LedgerSite, Sender, Way } from './sender.ts';
 import { type SenderKind, senders } from './senders.ts';
 import { storedWork } from './stored.ts';
-import { type Answer, type Entry, type Verdict, verdictOf } from './verdict.ts';
+import { type Entry, type Verdict, verdictOf } from './verdict.ts';
 
 const usualKinds: readonly SenderKind[] = ['mllp', 'hl7', 'fhir', 'dimse'];
 
@@ -158,15 +158,11 @@ export class LedgerClient {
 /** Sends work, and writes down what was answered; what was accepted before stays so. */
 async function ask(sender: Sender, entries: readonly NumberedEntry[], isRepeat: boolean): Promise<void> {
 	try {
-		const answers = sender.batch ? await sender.batch.send(entries) : await oneByOne(sender, entries, isRepeat);
+		const answers = sender.batch
+			? await sender.batch.send(entries)
+			: await Promise.all(entries.map(({ key, number }) => sender.send(key, number, isRepeat)));
 		for (const [index, entry] of entries.entries()) if (entry.answer !== 'accepted') entry.answer = answers[index] ?? 'none';
 	} catch {
 		// The connection was refused, or ended without an answer.
 	}
-}
-
-async function oneByOne(sender: Sender, entries: readonly NumberedEntry[], isRepeat: boolean): Promise<Answer[]> {
-	const answers: Answer[] = [];
-	for (const { key, number } of entries) answers.push(await sender.send(key, number, isRepeat));
-	return answers;
 }
