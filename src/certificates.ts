@@ -58,7 +58,7 @@ function keyIn(content: Buffer): KeyObject {
 
 interface ReadFiles {
 	identity: TlsIdentity;
-	/** When the first certificate of each file expires. */
+	/** The time at which the first certificate of each file expires. */
 	expiryMs: { file: 'certificate' | 'client-ca'; atMs: number }[];
 }
 
@@ -88,7 +88,7 @@ export function readCertificates(files: Files, nowMs: number): ReadFiles | undef
 	return { identity, expiryMs };
 }
 
-/** What the surfaces take of the certificates. */
+/** The part of the certificates that surfaces use. */
 export interface Certificates {
 	/** Undefined without TLS. */
 	readonly identity: TlsIdentity | undefined;

@@ -87,7 +87,7 @@ function untilEnded(node: Node, log: Log): Promise<number> {
 		};
 		for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(signal));
 		const { roll, service } = node;
-		// Without a listener the signal would end the process at once.
+		// The signal would end the process at once if nobody listened.
 		process.on('SIGHUP', () => (roll ? void roll() : service?.renewCertificates()));
 	});
 }

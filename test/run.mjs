@@ -109,7 +109,7 @@ function runNode(parameters, environment) {
 	});
 }
 
-/** Half of the time a test waits for a socket, a timer or the disk: twice as many as can run at once. More would want much memory. */
+/** A test waits for a socket, a timer or the disk for half of its time, so twice as many run as there are cores. More would want much memory. */
 const concurrency = Math.min(4, availableParallelism() * 2);
 
 /** Generative files run longer than others, and a run of them takes both cores for hours. */
@@ -172,7 +172,7 @@ function conclude({ outcomes, passed }, paths) {
 /** Runs once more what failed among others; whether it passes alone. */
 async function runAgain(first, modules, directory, environment) {
 	const lots = new Map([...modules].map(([path, lot]) => [basename(path), lot]));
-	// What the machine has and a test did not use is missing in a second run, too.
+	// A test that did not use what the machine has would not use it in a second run.
 	const lacks = !summaryOf(
 		first.outcomes.filter(({ kind }) => kind === 'skipped'),
 		expected,

@@ -12,7 +12,7 @@ export interface Refusal {
 	reason: string;
 	/** The address of the caller. */
 	source: string;
-	/** By what the caller named itself, as far as it may be shown: the prefix of a key, an AE title. */
+	/** The name that the caller gave, as far as it may be shown: the prefix of a key, an AE title. */
 	named?: string | undefined;
 	/** False when only the log tells of it, because nobody's access was at stake. */
 	isAudited?: boolean;
@@ -35,7 +35,7 @@ export interface RefusalsOptions {
 
 interface Told {
 	refusal: Refusal;
-	/** Those that nobody was told of yet. */
+	/** The number that nobody was told of yet. */
 	times: number;
 	names: Set<string>;
 	toldAtMs: number | undefined;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 
 /** A file that an operation gives. It is read as fast as it is taken. */
 export interface FileContent {
-	/** Without a folder. */
+	/** The name has no folder. */
 	name: string;
 	contentType: string;
 	bytes: AsyncIterable<Uint8Array>;

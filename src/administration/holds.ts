@@ -51,7 +51,7 @@ async function holdRow(database: OperationContext['database'], id: string): Prom
 	return row;
 }
 
-/** For `find`. */
+/** Returns the hold that an operation names, with its site; null if there is none. */
 export async function findHold({ database }: OperationContext, { id }: { id: string }): Promise<{ site: string; found: HoldRow } | null> {
 	const row = await holdRow(database, id);
 	return row === undefined ? null : { site: row.site, found: row };

@@ -41,7 +41,7 @@ export interface TailStep {
 export class Tail {
 	readonly #read: (since: string) => Promise<MessageTail>;
 	readonly #nowMs: () => number;
-	/** When each message was received that a later step may meet again. */
+	/** The time of receipt of each message that a later step may meet again. */
 	#shown = new Map<string, number>();
 	#readAtMs: number | undefined;
 

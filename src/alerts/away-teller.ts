@@ -20,7 +20,7 @@ export interface Telling extends Outcome {
 	notice: Notice;
 	attempts: number;
 	createdMs: number;
-	/** When it is tried next. */
+	/** The time of the next attempt. */
 	nextMs: number;
 	doneMs: number | undefined;
 }
@@ -42,7 +42,7 @@ const atOnce = 4;
 export class AwayTeller {
 	readonly #options: AwayTellerOptions;
 	#remembered: readonly Remembered[] = [];
-	/** By the id of the alert. */
+	/** The key is the id of the alert. */
 	readonly #tellings = new Map<string, Telling[]>();
 	/** The alerts of which something is being sent. */
 	#sending = new Set<string>();
@@ -122,7 +122,7 @@ export class AwayTeller {
 		return this.#tellings.get(alert) ?? [];
 	}
 
-	/** From now on the database has what was told of an alert. */
+	/** The database has what was told of an alert from now on. */
 	forget(alert: string): void {
 		this.#tellings.delete(alert);
 	}

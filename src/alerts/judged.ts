@@ -20,7 +20,7 @@ export interface Alert {
 
 interface Resumed {
 	alert: Alert;
-	/** From then on the node remembers as much as its rule looks at. */
+	/** The node remembers as much as its rule looks at from then on. */
 	untilMs: number;
 }
 

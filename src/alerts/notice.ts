@@ -16,7 +16,7 @@ export interface Notice {
 		node: string | null;
 		since: string;
 		ended: string | null;
-		/** What to do, in Markdown. */
+		/** The remedy, in Markdown. */
 		runbook: string;
 		/** The address of the rows that it speaks of; below the console, if ADMIN_URL says where that is. */
 		list: string | null;

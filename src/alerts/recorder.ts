@@ -77,7 +77,7 @@ export class AlertRecorder {
 
 	async #note(now: number): Promise<void> {
 		const { database, endMs, away } = this.#options;
-		// What is being sent is noted when it is known what became of it.
+		// An alert that is being told is noted when the outcome is known.
 		const noted = [...this.#held].filter(([, { id }]) => !away.isSending(id));
 		if (noted.length > 0) await database.run(noteAlerts, this.#values(noted, now));
 		for (const [key, { id, seenMs }] of noted) {
@@ -118,7 +118,7 @@ export class AlertRecorder {
 	}
 }
 
-/** What was told while the database was away: the ids of alert, notification and delivery, what became of it, and when. */
+/** Returns what was told while the database was away: the ids of alert, notification and delivery, the outcome, and its time. */
 function tellingColumns(told: readonly (readonly [string, Telling])[], now: number): unknown[] {
 	const of = (value: (telling: Telling) => string | number | null) => plainArray(told.map(([, telling]) => value(telling)));
 	const age = (atMs: number) => Math.max(0, Math.round(now - atMs));

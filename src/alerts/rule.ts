@@ -8,11 +8,11 @@ export interface Rule {
 	text: string;
 	/** The summary, with `{{ $labels.site }}` in place of a label. */
 	summary: string;
-	/** How the summary says the values of a label. */
+	/** The phrases in which the summary says the values of a label. */
 	words?: Readonly<Record<string, Readonly<Record<string, string>>>>;
 	/** Explains the alert to the people who run the node. */
 	description: string;
-	/** What to do, in Markdown. docs/operations.md and the console show it. */
+	/** The remedy, in Markdown. docs/operations.md and the console show it. */
 	runbook: string;
 	/** The address in the console of the rows that the alert speaks of, with labels as in the summary. Absent if there are none. */
 	list?: `/${string}`;

@@ -37,7 +37,7 @@ export class CopiedObjects {
 	named = 0;
 	files = 0;
 	bytes = 0;
-	/** Of `bytes`, those that this backup copied. */
+	/** The part of `bytes` that this backup copied. */
 	bytesCopied = 0;
 	missing = 0;
 	readonly examples: string[] = [];

@@ -1,6 +1,6 @@
 import type { Manifest } from './manifest.ts';
 
-/** How many backups stay, by rule. A rule of 0 keeps none. */
+/** The number of backups that each rule keeps. A rule of 0 keeps none. */
 export interface KeepRules {
 	/** The newest ones. */
 	last: number;

@@ -16,7 +16,7 @@ export interface PruneOptions {
 	progress: Progress;
 }
 
-/** What becomes of a backup. */
+/** A backup, and the rules that keep it. */
 export interface PrunedCut {
 	cut: string;
 	cut_at: string;

@@ -39,7 +39,7 @@ export interface RestoreReport {
 	tables_left_out: string[];
 	object_files: number;
 	object_bytes: number;
-	/** Of `object_files`, those that the store had already. */
+	/** The part of `object_files` that the store had already. */
 	object_files_present: number;
 	seconds: number;
 }

@@ -28,7 +28,7 @@ export const backupPrune: BuiltIn = {
 		const progress = progressOn(streams);
 		const report = await atPlace('from', given, config, async (there): Promise<PruneReport> => {
 			if (!remove) return prune({ place: there, rules, remove, removing: async () => undefined, progress });
-			// What is removed is in the audit trail before it is removed.
+			// The audit trail has a removal before it is carried out.
 			const work = async (databaseUrl: string) => {
 				const database = openDatabase(databaseUrl, config);
 				const removing = ({ cut, cut_at, kind }: { cut: string; cut_at: string; kind: string }) =>

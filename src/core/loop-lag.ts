@@ -6,7 +6,7 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
  */
 const everyMs = 100;
 
-/** From 1 ns to an hour, in steps of a hundredth. */
+/** The range is 1 ns to an hour, in steps of a hundredth. */
 const range = { lowest: 1, highest: 3_600_000_000_000, figures: 2 };
 
 /** Lags since they were read last, in seconds. All are 0 if nothing was measured. */

@@ -18,6 +18,6 @@ export function takeShares<By extends string>(quotas: Quotas, shares: readonly S
 		return full.by;
 	};
 	const known = taken.filter((room) => typeof room === 'boolean');
-	// Where the node has several processes, their parent is asked for all of them at once.
+	// The parent of several processes is asked for all of them at once.
 	return known.length === taken.length ? settle(known) : Promise.all(taken).then(settle);
 }

@@ -57,5 +57,5 @@ function innerAddress(address: string): string {
 	return begins(0x20, 0x02) ? bytes.slice(2, 6).join('.') : address;
 }
 
-/** For what the operator of the service names, and no site: it may be on this machine. */
+/** The operator of the service may name any host, this machine among them. */
 export const everyTarget: TargetPolicy = { permits: (address) => parseAddress(address) !== undefined };

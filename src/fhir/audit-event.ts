@@ -6,7 +6,7 @@ export interface TrailEvent {
 	actor: string;
 	/** The owner of the key, or the name of the client. */
 	holder: string | null;
-	/** For example `fhir.read`. */
+	/** An action such as `fhir.read`. */
 	action: string;
 	subject: string;
 	source: string | null;

@@ -132,7 +132,7 @@ class Reception implements InstanceReception {
 		if (!this.#refusal && options.limits.carriedObjectBytesMax === 0) this.#writer = options.objects.begin(this.#head());
 	}
 
-	/** For the log. */
+	/** Log lines about the instance have these members. */
 	get #about(): object {
 		const { siteId, trace } = this.#announced;
 		return { site: siteId, ...trace };

@@ -10,7 +10,7 @@ export interface TraceStart {
 	kind: 'server' | 'consumer';
 	name: string;
 	surface: string;
-	/** By performance.now() of the thread that owns the sockets, like all times here. */
+	/** A time of performance.now() in the thread that owns the sockets, like all times here. */
 	startedMs: number;
 	/** The headers of these names. Invalid ones are ignored. */
 	traceparent?: string | undefined;
@@ -22,7 +22,7 @@ export interface TraceEnd {
 	/** Set when the name is known only now. */
 	name?: string;
 	attributes?: TraceAttributes;
-	/** What kind of error it was: a code of the product or of the protocol. */
+	/** The kind of the error: a code of the product or of the protocol. */
 	error?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ export interface TracedBatch {
 	deliveries: readonly Delivery[];
 	startedMs: number;
 	endedMs: number;
-	/** What came of it. An error says why nothing was carried out; then the deliveries wait again. */
+	/** An error says why nothing was carried out; then the deliveries wait again. */
 	result: { stages: BatchStages; replies: readonly (Reply | undefined)[] } | { error: 'unavailable' | 'crashed' };
 }
 

@@ -21,7 +21,7 @@ type Decode = (bytes: Uint8Array, shape: PixelShape) => Promise<Opened>;
 const rle: Decode = async (bytes, shape) => ({ bytes: decodeRle(bytes, shape), shape, layout: 'by-plane' });
 const asTheyAre: Decode = async (bytes, shape) => ({ bytes, shape, layout: shape.isPlanar ? 'by-plane' : 'by-pixel' });
 
-/** By transfer syntax (PS3.5 §A.4). */
+/** The keys are transfer syntaxes (PS3.5 §A.4). */
 const decoders: ReadonlyMap<string, Decode> = new Map([
 	['1.2.840.10008.1.2.1.98', asTheyAre],
 	['1.2.840.10008.1.2.4.50', decodeLossyJpeg],

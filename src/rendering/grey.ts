@@ -19,7 +19,7 @@ export function greyPicture(values: StoredValues, shape: PixelShape, attributes:
 	return mapped(values, shown);
 }
 
-/** Where fewer stored values can occur than the image has pixels, each of them is computed once. */
+/** Each stored value is computed once if fewer can occur than the image has pixels. */
 function mapped(values: StoredValues, shown: (stored: number) => number): Uint8Array {
 	const picture = new Uint8Array(values.length);
 	if (values.BYTES_PER_ELEMENT > 2) {

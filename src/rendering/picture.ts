@@ -20,7 +20,7 @@ export interface Window {
 export interface Viewport {
 	width: number;
 	height: number;
-	/** From the left and from the top; a negative size flips. Undefined: the whole image. */
+	/** A part of the image, from the left and from the top; a negative size flips. Undefined: the whole image. */
 	region: { x: number; y: number; width: number | undefined; height: number | undefined } | undefined;
 }
 
@@ -30,7 +30,7 @@ export type PictureType = (typeof pictureTypes)[number];
 /** A picture as somebody wants it. */
 export interface PictureWish {
 	mediaType: PictureType;
-	/** Of image/jpeg, from 1 to 100. */
+	/** The quality of image/jpeg, from 1 to 100. */
 	quality: number;
 	window: Window | undefined;
 	viewport: Viewport | undefined;

@@ -5,7 +5,7 @@ export interface RenderingTask {
 	/** The data set up to its pixel data; inflated if it was deflated. */
 	header: Uint8Array;
 	transferSyntaxUid: string;
-	/** From 0. */
+	/** The first one is 0. */
 	frame: number;
 	bytes: Uint8Array;
 	isEncapsulated: boolean;

@@ -29,7 +29,7 @@ export function watchBudget(options: BudgetOptions): Watch {
 	return watch({ everyMs, look, failure, log });
 }
 
-/** What only root may still use counts as in use, as `df` has it. */
+/** Space that only root may still use counts as in use, as `df` has it. */
 async function measureDisk({ dataDir, limits, metrics }: BudgetOptions): Promise<void> {
 	const { bsize, blocks, bavail } = await statfs(dataDir);
 	const [size, free] = [blocks * bsize, bavail * bsize];

@@ -13,7 +13,7 @@ export interface RetentionMeans {
 }
 
 export interface RunOrder {
-	/** Who asked: a person, or `retention`. */
+	/** The one who asked: a person, or `retention`. */
 	by: string;
 	/** The address of a person. */
 	source: string | null;

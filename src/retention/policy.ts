@@ -35,7 +35,7 @@ export interface Policy {
 	site: KeptSite;
 	/** 0 is for ever. */
 	days: number;
-	/** Who says so. */
+	/** The one who decided. */
 	from: 'site' | 'network';
 	/** True if a legal hold keeps all of it now. */
 	isHeld: boolean;

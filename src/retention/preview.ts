@@ -13,7 +13,7 @@ export interface Foreseen extends Policy {
 	rows: number;
 	/** An estimate of what the rows have on disk, without indexes; of studies the size of their images. */
 	bytes: number;
-	/** Of a study the last change; undefined if nothing goes. */
+	/** The time of the oldest row, which of a study is its last change; undefined if nothing goes. */
 	oldest: Date | undefined;
 	/** Studies whose time is over and that a legal hold keeps. */
 	held: number;

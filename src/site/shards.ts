@@ -38,7 +38,7 @@ export interface ShardsOptions {
 	tracing?: Pick<Tracing, 'enqueued' | 'carriedOut'> | undefined;
 	/** The system's unless they are given. */
 	timers?: Timers;
-	/** By default a Piscina of one thread. */
+	/** A Piscina of one thread unless it is given. */
 	openPool?: OpenPool;
 }
 

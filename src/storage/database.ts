@@ -20,7 +20,7 @@ const connectMsMax = 5000;
 const ownStatementMsMax = 10_000;
 /** An idle connection of the pool is closed; a later request opens another. */
 const idleMsMax = 5 * 60_000;
-/** Without a replica only pages of the console need them. */
+/** Only pages of the console need them where there is no replica. */
 const consoleReadsMax = 2;
 
 export interface DatabaseOptions {

@@ -4,7 +4,7 @@ import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/me
 export const storeSteps = ['write', 'finish', 'publish', 'abandon', 'size', 'read', 'remove', 'move', 'list', 'close'] as const;
 export type StoreStep = (typeof storeSteps)[number];
 
-/** What is asked of the object store, in the words of its protocols. */
+/** The operations of an object store, in the words of its protocols. */
 const storeOperations = ['put', 'get', 'head', 'delete', 'move', 'list'] as const;
 export type StoreOperation = (typeof storeOperations)[number];
 

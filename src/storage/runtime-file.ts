@@ -17,7 +17,7 @@ export interface RuntimeFile {
 	version: string;
 	/** The HTTP server library that this machine could load, with its version. */
 	httpServer: string;
-	/** Without its password. */
+	/** The password is left out. */
 	databaseUrl: string;
 	/** True if the database wants a password, which commands then take from their own DATABASE_URL. */
 	hasPassword?: boolean;

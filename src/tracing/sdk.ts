@@ -25,7 +25,7 @@ const samplers: Readonly<Record<SamplerName, (ratio: number) => Sampler>> = {
 };
 
 export interface SdkOptions extends Omit<ExportQueueOptions, 'exporter'> {
-	/** Where traces are posted: the whole URL. */
+	/** The whole URL to which traces are posted. */
 	url: string;
 	headers: Record<string, string>;
 	sampler: SamplerName;

@@ -119,7 +119,7 @@ function contextOf({ traceparent, tracestate }: TraceStart): Context {
 /** Makes spans of the times that the product takes in any case. */
 export class SpanTracing implements Tracing {
 	readonly #tracer: Tracer;
-	/** By the ids that deliveries carry. */
+	/** The keys are the ids that deliveries carry. */
 	readonly #traces = new WeakMap<TraceIds, SpanTrace>();
 
 	constructor(tracer: Tracer) {

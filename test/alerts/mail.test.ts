@@ -39,7 +39,7 @@ function certificate(name: string, alternative: string): { key: Buffer; cert: Bu
 /** A mail server on one port, which can be set up anew. It takes mail only from who has signed in. */
 class MailServer {
 	readonly mails: { user: string | undefined; secure: boolean; text: string }[] = [];
-	/** How somebody signed in, and whether with the right password. */
+	/** The sign-ins, each with its method, and true for the right password. */
 	readonly signIns: string[] = [];
 	port = 0;
 	password = password;

@@ -20,7 +20,7 @@ const act = (context: TestService['administration'] | TestAdministration['contex
 	return perform(operation, { ...context }, input) as Promise<FhirBody>;
 };
 
-/** What a delivery came to. */
+/** The columns of a delivery that say how it was told. */
 const told = ({ event, state, attempts, reason }: FhirBody) => [event, state, attempts, reason];
 
 describe('while the database is away', { timeout: 400_000 }, () => {

@@ -33,7 +33,7 @@ async function succeeded(cluster: Cluster, before: DatabaseNode): Promise<void> 
 	}, 'another leader');
 }
 
-/** Of one part that is killed, and started again by its supervisor. */
+/** Kills one part, which its supervisor starts again. */
 function killOf(name: string, part: (cluster: Cluster) => Part): Strike {
 	return {
 		name: `${name} killed`,
@@ -51,7 +51,7 @@ function nodeOf(cluster: Cluster, index: number): Part {
 	return node.part;
 }
 
-/** Of the node that leads when it begins. Another one leads at its end. */
+/** Strikes the node that leads when it begins. Another one leads at its end. */
 function ofLeader(
 	name: string,
 	strike: (cluster: Cluster, leader: DatabaseNode) => void | Promise<void>,

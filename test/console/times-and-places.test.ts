@@ -12,7 +12,7 @@ import { eventually, type TestService, testService } from '#test/support/service
 
 const pid = 'PID|1||4711^^^MRN||Okafor^Ngozi||19580314|F';
 
-/** By their instants the first of them is the newest; by their texts it is the second. One has a day alone. */
+/** Their instants make the first of them the newest, and their texts the second. One has a day alone. */
 const times = ['20260105020000-0500', '20260105073000+0100', '20260103'] as const;
 
 const oru = (at: string, index: number) =>

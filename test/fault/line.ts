@@ -139,7 +139,7 @@ export class Line implements Disposable {
 		});
 	}
 
-	/** For all connections, and those to come. */
+	/** Treats all connections so, and those to come. */
 	become(mood: Mood): void {
 		this.#mood = mood;
 		if (mood.kind !== 'plain') return;

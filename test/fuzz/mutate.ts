@@ -220,7 +220,7 @@ const words: Record<Format, readonly string[]> = {
 
 const casesBytesMax = 65_536;
 
-/** Half of the time of a case would go into cutting up the same inputs again. */
+/** Inputs are cut up once, because that takes as long as a case. */
 const cut = new WeakMap<Buffer, readonly string[]>();
 
 function cutUp(format: Format, bytes: Buffer): readonly string[] {

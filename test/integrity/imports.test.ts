@@ -108,7 +108,7 @@ describe('imports', { timeout: 240_000 }, () => {
 			(await logged('imp-')).map(({ id, outcome }) => `${id} ${outcome}`),
 			[...[1, 2, 3, 4, 5].map((number) => `imp-${number} accepted`), 'imp-6 refused'],
 		);
-		// What was refused is tried again, and heals once its client takes the event.
+		// A refused message is tried again, and heals once its client takes the event.
 		await service.rows("update integration_client set ignore_events = '{A60}' where name = 'north sender'");
 		const second = await imported(...named);
 		assert.deepEqual([second.code, second.counts], [0, { taken: 5, known: 1, refused: 0, skipped: 1 }]);
@@ -156,7 +156,7 @@ describe('imports', { timeout: 240_000 }, () => {
 		const half = (await logged('kill-')).length;
 		assert.ok(half < count, `killed after ${half}`);
 		const { code, counts } = await imported(...named);
-		// What was committed before the journal said so is known; it is at most a batch or two.
+		// Messages that were committed before the journal said so are known; they are at most a batch or two.
 		assert.deepEqual([code, counts.taken + counts.known, counts.refused], [0, count, 0]);
 		assert.ok(counts.known <= 128, `${counts.known} known`);
 		const accepted = (await logged('kill-')).filter(({ outcome }) => outcome === 'accepted').map(({ id }) => id);

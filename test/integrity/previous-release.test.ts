@@ -116,7 +116,7 @@ describe('an upgrade, one node after the other', { skip: without('history') }, (
 		await old.start();
 		const sites = await ledgerSites(database.url, 2);
 		let serving: ServiceProcess = old;
-		// As a balancer does, each new connection is made to the node that is served by then.
+		// A balancer makes each new connection to the node that serves by then.
 		using mllp = await new Line(() => ({ port: serving.port('mllp') })).listen();
 		using hl7 = await new Line(() => ({ port: serving.port('hl7') })).listen();
 		using mpps = await new Line(() => ({ port: serving.port('mpps') })).listen();

@@ -1,4 +1,4 @@
-/** By how much the line of least squares through the points rises from the first to the last of them. */
+/** Returns by how much the line of least squares through the points rises from the first to the last of them. */
 export function riseOf(points: readonly (readonly [number, number])[]): number {
 	const [first, last] = [points[0], points.at(-1)];
 	if (first === undefined || last === undefined || points.length < 2) return 0;

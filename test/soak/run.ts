@@ -31,7 +31,7 @@ const seconds = Number(options.seconds);
 const share = Number(options.share);
 const isJudged = seconds >= 600;
 
-/** Without TLS, whose cost is the sender's as much as the service's. */
+/** No kind has TLS, whose cost is the sender's as much as the service's. */
 const kinds: readonly SenderKind[] = [
 	'mllp',
 	'hl7',

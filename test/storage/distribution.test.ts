@@ -124,7 +124,7 @@ function madeOf(make: (argument: unknown) => unknown, argument: unknown): unknow
 	}
 }
 
-/** What a function makes of an argument that is not its own is no SQL. */
+/** A function makes no SQL of an argument that is not its own. */
 async function isValid(text: string): Promise<boolean> {
 	try {
 		await client.query(`prepare made as ${text}`);
@@ -250,7 +250,7 @@ const samples: Readonly<Record<string, string>> = {
 	uri: 'http://example.org/rare',
 };
 
-/** For a type whose rows share a table with others, one parameter of each sort is enough, because they are made alike. */
+/** One parameter of each sort is enough for a type whose rows share a table with others, because they are made alike. */
 function queriesOf({ search, table }: ResourceDefinition): string[] {
 	const seen = new Set<string>();
 	return Object.entries(search).flatMap(([name, parameter]) => {

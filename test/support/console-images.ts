@@ -22,7 +22,7 @@ export const hostile = '<img src=x onerror=alert(1)>';
 /** The HU of the middle of each slice: those of water, bone and air. */
 export const stack = [0, 500, -400, 40, 1000] as const;
 
-/** Those that are not tried with the others below. */
+/** The other compressions are tried with the samples below. */
 export const compressions = [
 	['JPEG, lossless', jpegLossless],
 	['JPEG-LS', jpegLsLossless],

@@ -22,14 +22,14 @@ export interface ReceivedSpan {
 
 /** An OpenTelemetry collector that takes traces by OTLP over HTTP, in protobuf, and keeps them. */
 export interface OtlpCollector extends AsyncDisposable {
-	/** For OTEL_EXPORTER_OTLP_ENDPOINT. */
+	/** The value of OTEL_EXPORTER_OTLP_ENDPOINT. */
 	url: string;
 	/** All bytes that were posted, as they came. */
 	bodies: Buffer[];
 	headers: IncomingMessage['headers'][];
 	paths: (string | undefined)[];
 	spans(): ReceivedSpan[];
-	/** What it does with what is posted from now on: `hang` never answers. */
+	/** Says how a post is answered from now on; `hang` never answers. */
 	answers: 'take' | 'refuse' | 'hang';
 }
 

@@ -46,7 +46,7 @@ function brokenOf(outcomes: readonly Outcome[], files: readonly string[]): strin
 	];
 }
 
-/** More than this is no chance, and another run of them would only hide for a while what is broken. */
+/** If more files fail, that is no chance, and another run of them would only hide for a while what is broken. */
 const againMax = 5;
 
 /**

@@ -16,7 +16,7 @@ export async function webhookReceiver(): Promise<WebhookReceiver> {
 		const body = await text(request);
 		receiver.calls.push({ headers: request.headers, body, notice: JSON.parse(body) });
 		if (receiver.status === undefined) return;
-		// What redirects leads to itself: who follows is counted.
+		// A redirect leads to this server, which counts who follows it.
 		response.writeHead(receiver.status, receiver.status < 400 ? { Location: receiver.url } : {}).end();
 	}).listen(0, '127.0.0.1');
 	await once(server, 'listening');

@@ -2,7 +2,7 @@ import { randomSource } from '../../bench/corpus.ts';
 
 /** Chance that can be repeated: the same seed gives the same numbers. */
 export class Seeded {
-	/** From 0 up to but not including 1. */
+	/** The number is at least 0 and less than 1. */
 	readonly share: () => number;
 
 	constructor(seed: number) {

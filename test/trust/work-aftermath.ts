@@ -41,7 +41,7 @@ function differing(left: ReadonlyMap<string, string>, right: ReadonlyMap<string,
 	return [...new Set([...left.keys(), ...right.keys()])].filter((name) => left.get(name) !== right.get(name));
 }
 
-/** What has become of the work of a ledger once everything that hurt it is over. */
+/** The outcome of the work of a ledger once everything that hurt it is over. */
 export interface WorkAftermath {
 	verdict: Verdict;
 	/** Senders whose next piece of work was not acknowledged. */

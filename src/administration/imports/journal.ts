@@ -36,7 +36,7 @@ function added(left: Counts, right: Counts, sign: 1 | -1 = 1): Counts {
 	};
 }
 
-/** What the lines of a journal say together. */
+/** The state that the lines of a journal tell together. */
 class Tally {
 	readonly done = new Set<string>();
 	/** The last line of units that are not settled. */

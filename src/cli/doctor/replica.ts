@@ -5,7 +5,7 @@ import { oldestServer } from './database.ts';
 
 const check = 'read replica';
 
-/** What a server says of itself. Positions of the log are in bytes from its beginning. */
+/** A server as it describes itself. Positions of the log are in bytes from its beginning. */
 interface Server {
 	standby: boolean;
 	/** Each cluster has another one, and its standbys have the same. */
@@ -79,7 +79,7 @@ function lagFinding(replica: Server, primary: Server | undefined, lagMsMax: numb
 		return warning(check, `${answers}; how far it is behind is not known, since the server of DATABASE_URL does not answer`);
 	const bytes = Math.max(0, Number(primary.position) - Number(replica.position ?? 0));
 	if (bytes === 0) return ok(check, `${answers} and lacks nothing`);
-	// Without a write the last transaction grows old, so its age says something only while something is missing.
+	// The last transaction grows old where nobody writes, so its age says something only while something is missing.
 	const ms = Number(replica.replayed_ms ?? 0);
 	const text = `${answers} and lacks ${bytes} bytes of the log; the last transaction that it has is ${(ms / 1000).toFixed(1)} s old`;
 	return ms > lagMsMax ? warning(check, `${text}, which is more than REPLICA_LAG_MS_MAX`) : ok(check, text);

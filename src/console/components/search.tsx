@@ -17,7 +17,7 @@ export function SearchField({ label, value, onValue, placeholder }: SearchFieldP
 }
 
 interface SearchInputProps extends SearchFieldProps {
-	/** Without the label above it. */
+	/** The label above it is left out. */
 	bare?: boolean;
 	/** The `/` key leads to the first field of a page, which alone shows it: false for the others. */
 	first?: boolean;

@@ -16,7 +16,7 @@ export interface ImageAddress {
 	picturePath?(frame: number): string;
 }
 
-/** Where an instance stands in the record. */
+/** The place of an instance in the record. */
 export interface InstancePlace {
 	site: string;
 	study: string;

@@ -23,7 +23,7 @@ const connectMs = 5000;
 /** More requests than this wait for a connection in the client; none is refused. */
 const socketsMax = 256;
 
-/** Without a logger the SDK writes to the console. What it says at the lower levels has keys and headers of objects. */
+/** The SDK writes to the console unless it has a logger. Its lines of the lower levels have keys and headers of objects. */
 function loggerOf(log: S3Access['log']): Logger {
 	const ignored = () => undefined;
 	const told = (text: unknown) => {

@@ -86,7 +86,7 @@ export class ReplicaWatch {
 
 	/** Takes note of what the replica said beside a read. Returns the position that counts. */
 	saw({ position, server }: Replayed): Position {
-		// Without a standby both URLs may name one server. Any other that is no standby has data of its own.
+		// Both URLs may name one server if there is no standby. Any other that is no standby has data of its own.
 		if (position === undefined) return server === this.#options.positions.server ? Number.POSITIVE_INFINITY : -1;
 		this.#replayed = Math.max(this.#replayed, position);
 		return position;

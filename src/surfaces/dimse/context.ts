@@ -100,7 +100,7 @@ export interface DimseContext {
 	/** The remote AEs to which retrievals may send. */
 	remoteAes: RemoteAeDirectory;
 	remoteTls: RequestorTls | undefined;
-	/** Which addresses remote AEs may have. */
+	/** The addresses that remote AEs may have. */
 	targets: TargetPolicy;
 	/** True when instances of SOP classes that DICOM does not define (private ones) are stored as well. */
 	storesUnknownSopClasses: boolean;

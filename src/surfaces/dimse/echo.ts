@@ -11,7 +11,7 @@ import type { RequestorTls } from './requestor-tls.ts';
 export interface EchoOptions {
 	callingAe: string;
 	tls: RequestorTls | undefined;
-	/** Which addresses may be called. */
+	/** The addresses that may be called. */
 	targets: TargetPolicy;
 	limits: Pick<DimseLimits, 'dimseConnectMsMax' | 'dimseAssociateBytesMax'>;
 }

@@ -52,7 +52,7 @@ class Associations {
 			connected: (socket, address) => this.#connect(socket, address),
 			refused: (address, reason) => this.#refused(address, reason),
 			quotas,
-			// For whom a connection counts beside its address is known when it asks for an association.
+			// A connection also counts for its site, which is known when it asks for an association.
 			sharesOf: (address) => [
 				{ by: 'address', name: `${connectionQuota} of ${holderOf(address)}`, most: limits.dimseAddressConnectionsMax },
 			],

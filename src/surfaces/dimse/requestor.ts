@@ -18,7 +18,7 @@ export interface AssociationOptions {
 	/** Roles for SOP classes of which this side is not, or not only, the SCU. */
 	roles?: readonly ProposedRole[];
 	tls?: RequestorTls | undefined;
-	/** Which addresses may be called. */
+	/** The addresses that may be called. */
 	targets: TargetPolicy;
 	limits: DimseLimits;
 	metrics: DimseMetrics;

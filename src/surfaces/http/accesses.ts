@@ -5,9 +5,9 @@ import { isFhirId } from '#record/row-id.ts';
 import { settingOf } from '#record/settings/settings.ts';
 import type { HttpAnswer, HttpRequest, Route } from './message.ts';
 
-/** What a route does with the data of a site, for the audit trail. */
+/** An access of a route to the data of a site, for the audit trail. */
 export interface Accessing {
-	/** For example `fhir.read`. */
+	/** An action such as `fhir.read`. */
 	action: string;
 	/** Reads are recorded as the setting `recorded_reads` says, everything else always. */
 	isRead: boolean;
@@ -21,7 +21,7 @@ export interface AccessContext {
 const failed = 400;
 const forbidden = 403;
 const isPatient = 'Patient/';
-/** What may stand behind the id of a patient in JSON text: the end of the string, or a further part of the URL. */
+/** The id of a patient in JSON text is followed by the end of the string, or a further part of the URL. */
 const quote = 0x22;
 const slash = 0x2f;
 const question = 0x3f;

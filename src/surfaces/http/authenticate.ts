@@ -34,7 +34,7 @@ export function authenticate(
 	throw new Failure('unauthenticated', diagnostics, { challenge });
 }
 
-/** What a route of FHIR needs beside its scope is found in the scopes of the grant. */
+/** The scopes of the grant say the rest of what a route of FHIR needs. */
 function limited(metrics: AuthenticationContext['metrics'], grant: KeyGrant, needed: KeyScope | undefined): KeyGrant {
 	const { keyScopes = [] } = grant;
 	if (needed !== undefined && !keyScopes.includes(needed)) {

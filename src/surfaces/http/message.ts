@@ -30,7 +30,7 @@ interface RequestHead {
 
 /** What the server has to know of a caller who was let in. */
 export interface Caller {
-	/** What the key or token of the request grants. It is asked for again once the body is read, because access may have changed by then. */
+	/** The grant of the key or token of the request. It is asked for again once the body is read, because access may have changed by then. */
 	grant?: KeyGrant;
 	/** The origins whose pages may read answers of the caller's site. */
 	origins?: readonly string[];

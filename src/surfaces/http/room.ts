@@ -5,7 +5,7 @@ import type { HttpLimits } from './limits.ts';
 import type { HttpMetrics, HttpSurfaceName } from './metrics.ts';
 import { remembering } from './remembering.ts';
 
-/** Who has a share of a surface. */
+/** The holders of a share of a surface. */
 export type Holder = 'address' | 'key' | 'site';
 
 interface Share {

@@ -86,7 +86,7 @@ export class FakeDirectory implements AccessDirectory, ConnectionDirectory {
 	certain = true;
 	match: (application: string, facility: string) => SenderMatch = () => ({ kind: 'match', grant });
 
-	/** For whom connections count. */
+	/** The holders for which connections count. */
 	owner: ConnectionOwner = { clientId: grant.clientId, siteId: grant.siteId };
 
 	ownerAt(): ConnectionOwner {

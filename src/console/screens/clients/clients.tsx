@@ -155,7 +155,7 @@ interface NewClientProps {
 	/** Values of the client that are known already. */
 	prefilled?: Values;
 	onClose(): void;
-	/** Without it, the page of the client is shown. */
+	/** The page of the client is shown where this is absent. */
 	onMade?(): void;
 }
 

@@ -9,7 +9,7 @@ import { useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { addHold } from './calls.ts';
 
-/** What a hold keeps, as far as the page knows it. */
+/** The patient or study to keep, as far as the page knows it. */
 interface Of {
 	site: string;
 	patient?: string;

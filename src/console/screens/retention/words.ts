@@ -1,7 +1,7 @@
 import { count } from '../../format.ts';
 import type { KeptPolicy } from './calls.ts';
 
-/** What the service keeps for some time, in words. */
+/** Names in words what the service keeps for some time. */
 export const keptTitles: Readonly<Record<KeptPolicy['kept'], string>> = {
 	messages: 'Messages',
 	history: 'Earlier versions of resources',

@@ -46,7 +46,7 @@ export function Studies() {
 
 const limit = 100;
 
-/** What is typed may name a patient, so no address has it. `of` is the id of a patient, as the address of that patient's page has it. */
+/** The text may name a patient, so no address has it. `of` is the id of a patient, as the address of that patient's page has it. */
 const noFilters = { text: '', patient: '', of: '', modality: '', sort: '', ...noPeriod };
 
 const sorts = [
@@ -66,7 +66,7 @@ function Found({ site }: { site: string }) {
 	const found = useAnswer((signal) => searchStudies({ ...asked, ...instantsOf(period) }, signal), [asked, period]);
 	const isNarrowed = [text, patient, of, modality].some((value) => value !== '');
 	const rows = found.data ?? [];
-	// What is found by its number or UID comes in an order of its own.
+	// A search by number or UID has an order of its own.
 	const order: Order | undefined =
 		text === ''
 			? {

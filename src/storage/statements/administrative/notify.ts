@@ -1,10 +1,10 @@
 import { nilIdSql, type Statement } from '../../statement.ts';
 
-/** Whether a person may see what an alert is about: all of the network, or the site. `u` is the account, `a` the alert. */
+/** Holds if a person may see what an alert is about: all of the network, or the site. `u` is the account, `a` the alert. */
 const maySee = `(u.active and (u.role = 'administrator' or u.all_sites
 	or exists (select from site_member m where m.user_id = u.id and m.site_id = a.about_site)))`;
 
-/** Whether the notification `n`, of the account `u` if it is of a person, still tells of the alert `a`. */
+/** Holds if the notification `n`, of the account `u` if it is of a person, still tells of the alert `a`. */
 const tells = `(n.active and case
 	when n.user_id is not null then ${maySee}
 	when n.of_site is not null then n.of_site = a.about_site

@@ -93,7 +93,7 @@ group by s.slug, h.hour
 order by s.slug nulls last, h.hour`,
 };
 
-/** When the record of feeds begins, for the sites that are shown. */
+/** Reads when the record of feeds begins, for the sites that are shown. */
 export const feedsSince: Statement = {
 	name: 'feeds_since',
 	text: `

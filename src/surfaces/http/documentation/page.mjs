@@ -149,7 +149,7 @@ function opened(api, method, path, operation) {
 	return form;
 }
 
-/** What an operation holds is made when it is first opened: a document may have hundreds. */
+/** The content of an operation is made when it is first opened, because a document may have hundreds. */
 function section(api, method, path, operation) {
 	const title = element(
 		'summary',
