@@ -61,8 +61,7 @@ async function struck(
 	try {
 		await strike(cluster);
 		await mend(cluster);
-		const from = ledger.counts.accepted;
-		await eventually(() => ledger.counts.accepted >= from + 2 * sendersCount, 'acknowledgements');
+		await ledger.eachAcknowledged();
 	} catch (error) {
 		failures.push(`${name}: ${(error as Error).message}`);
 	}

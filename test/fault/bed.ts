@@ -80,6 +80,8 @@ export class Bed implements AsyncDisposable {
 	readonly way: Way;
 	/** The fault under way, for the journal. */
 	underWay = 'no fault';
+	/** What the service said of work that it refused. */
+	readonly refusals: string[] = [];
 	readonly #folder: string;
 	readonly #database: EmbeddedDatabase;
 	readonly #journal: number;
@@ -105,7 +107,12 @@ export class Bed implements AsyncDisposable {
 		this.processes = options.processes;
 		this.#folder = given.folder;
 		this.#database = given.database;
-		this.way = { port: (surface) => clientLines.get(surface)?.port ?? 0, tls: true, answerMsMax: options.answerMsMax };
+		this.way = {
+			port: (surface) => clientLines.get(surface)?.port ?? 0,
+			tls: true,
+			answerMsMax: options.answerMsMax,
+			refused: (key, words) => this.refusals.push(`${key}: ${words}`),
+		};
 		this.ledger = new LedgerClient(given.sites, this.way, options.kinds ?? everyKind);
 		this.#journal = openSync(join(given.folder, 'ledger.txt'), 'a');
 	}
@@ -237,7 +244,7 @@ export class Bed implements AsyncDisposable {
 		return sum;
 	}
 
-	/** Resolves when every sender's kind of work is acknowledged again: so many pieces in all. */
+	/** Resolves when so many more pieces of work are acknowledged. */
 	async acknowledges(more: number): Promise<void> {
 		const from = this.ledger.counts.accepted;
 		await eventually(() => this.ledger.counts.accepted >= from + more, `${more} acknowledgements`);

@@ -71,13 +71,13 @@ async function strikeAll(bed: Bed, chance: Seeded, failures: string[]): Promise<
 
 async function strike(bed: Bed, fault: Fault, chance: Seeded, record: Record, failures: string[]): Promise<void> {
 	const startedMs = Date.now();
-	const refused = bed.ledger.counts.refused;
+	const refused = bed.refusals.length;
 	let bites = 0;
 	bed.underWay = fault.name;
 	try {
 		bites = await fault.strike(bed, chance);
 		const healedMs = Date.now();
-		await bed.acknowledges(sites * everyKind.length);
+		await bed.ledger.eachAcknowledged();
 		record.backMs = Math.max(record.backMs, Date.now() - healedMs);
 	} catch (error) {
 		failures.push(`${fault.name}: ${(error as Error).message}`);
@@ -87,12 +87,14 @@ async function strike(bed: Bed, fault: Fault, chance: Seeded, record: Record, fa
 	record.times++;
 	record.bites += bites;
 	console.log(
-		`${fault.name}: bit ${bites} times in ${((Date.now() - startedMs) / 1000).toFixed(1)} s; ${bed.ledger.counts.accepted} acknowledged, ${bed.ledger.counts.refused - refused} refused`,
+		`${fault.name}: bit ${bites} times in ${((Date.now() - startedMs) / 1000).toFixed(1)} s; ${bed.ledger.counts.accepted} acknowledged, ${bed.refusals.length - refused} refused`,
 	);
 	if (bites === 0) failures.push(`${fault.name}: it was not observed to bite`);
 	// AE and 4xx are for faults of the message: only the one SQLSTATE that says so may make them.
-	const wrongly = bed.ledger.counts.refused - refused;
-	if (wrongly > 0 && !fault.mayRefuse) failures.push(`${fault.name}: ${wrongly} pieces of sound work were refused`);
+	const wrongly = bed.refusals.slice(refused);
+	if (wrongly.length > 0 && !fault.mayRefuse) {
+		failures.push(`${fault.name}: ${wrongly.length} pieces of sound work were refused, the first one: ${wrongly[0]}`);
+	}
 }
 
 function resultOf(
@@ -144,7 +146,7 @@ try {
 	const before = await standingOf(bed);
 	const over = new AbortController();
 	const work = bed.work(over.signal);
-	await bed.acknowledges(2 * sites * everyKind.length);
+	await bed.ledger.eachAcknowledged();
 	const failures: string[] = [];
 	const { records, skipped } = await strikeAll(bed, new Seeded(seed), failures);
 	over.abort();

@@ -1,4 +1,5 @@
 import pg from 'pg';
+import { eventually } from '../eventually.ts';
 import { insertSites } from '../many-sites.ts';
 import type { LedgerSite, Sender, Way } from './sender.ts';
 import { type SenderKind, senders } from './senders.ts';
@@ -66,6 +67,7 @@ export class LedgerClient {
 	readonly entries: Entry[] = [];
 	/** Answers so far, and tries that had none. */
 	readonly counts = { accepted: 0, refused: 0, unanswered: 0 };
+	readonly #acceptedBy = new Map<string, number>();
 	readonly #sites: readonly LedgerSite[];
 	readonly #owns: readonly Own[];
 
@@ -80,6 +82,15 @@ export class LedgerClient {
 				return { sender: senders[kind]({ name, site, way }), keyOf, next: 1, entries: [] };
 			}),
 		);
+	}
+
+	/** Resolves when each sender was acknowledged something more: what any of them had under way is answered then. Only while they run. */
+	async eachAcknowledged(): Promise<void> {
+		const before = new Map(this.#acceptedBy);
+		const waiting = () => this.#owns.filter(({ sender: { name } }) => this.#acceptedBy.get(name) === before.get(name));
+		await eventually(() => waiting().length === 0, 'an acknowledgement for each sender').catch((error: Error) => {
+			throw new Error(`${error.message}: ${waiting().map(({ sender: { name } }) => name)}`);
+		});
 	}
 
 	/** All senders at once, until each has sent its number or the signal comes. May be called again. */
@@ -115,6 +126,7 @@ export class LedgerClient {
 				}
 				for (const entry of entries) {
 					if (entry.answer !== 'none') this.counts[entry.answer]++;
+					if (entry.answer === 'accepted') this.#acceptedBy.set(sender.name, (this.#acceptedBy.get(sender.name) ?? 0) + 1);
 					answered?.(entry);
 				}
 			}

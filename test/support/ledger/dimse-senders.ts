@@ -1,7 +1,7 @@
 import { element, sequence } from '../data-set.ts';
 import { Modality } from '../modality.ts';
 import { ctInstance, StorageScu } from '../storage-scu.ts';
-import { ConnectedSender } from './sender.ts';
+import { ConnectedSender, refusedWith, type SenderPlace } from './sender.ts';
 import type { Answer } from './verdict.ts';
 
 const pixels = Buffer.alloc(2000, 7);
@@ -24,7 +24,7 @@ export class ImageSender extends ConnectedSender<StorageScu> {
 		const { status = 0xa700 } = await this.inTime(scu.store(sent));
 		// A warning says that it is stored, too.
 		if (status === 0 || status >> 12 === 0xb) return 'accepted';
-		return status >> 8 === 0xa7 ? 'none' : 'refused';
+		return status >> 8 === 0xa7 ? 'none' : refusedWith(this.place, key, `C-STORE ${status.toString(16)}`);
 	}
 
 	protected end(scu: StorageScu): void {
@@ -55,8 +55,9 @@ const duplicateInstance = 0x0111;
 const mayNoLongerBeUpdated = 0x0110;
 
 /** Tells why a step was not taken: the service could not (PS3.7 Annex C: processing failure, resource limitation), or the report is at fault. */
-function refusalOf(status: number | undefined): Answer {
-	return status === undefined || status === mayNoLongerBeUpdated || status === 0x0213 ? 'none' : 'refused';
+function refusalOf(place: SenderPlace, key: string, operation: string, status: number | undefined): Answer {
+	if (status === undefined || status === mayNoLongerBeUpdated || status === 0x0213) return 'none';
+	return refusedWith(place, key, `${operation} ${status.toString(16)}`);
 }
 
 /** One procedure step a number: it is created, then completed. */
@@ -68,11 +69,14 @@ export class ModalitySender extends ConnectedSender<Modality> {
 
 	protected async sendOver(modality: Modality, key: string, number: number, isRepeat: boolean): Promise<Answer> {
 		const created = await this.inTime(modality.create(key, begun(`${key}.1`, `${this.name}-${number % 50}`)));
-		if (created.status !== 0 && !(isRepeat && created.status === duplicateInstance)) return refusalOf(created.status);
+		if (created.status !== 0 && !(isRepeat && created.status === duplicateInstance)) {
+			return refusalOf(this.place, key, 'N-CREATE', created.status);
+		}
 		const set = await this.inTime(modality.set(key, ended));
 		if (set.status === 0) return 'accepted';
 		// The same status says that the step is completed, and that the service could not store; its Error ID tells which (PS3.4 F.7.2.2).
-		return isRepeat && set.status === mayNoLongerBeUpdated && set.errorId === 0xa710 ? 'accepted' : refusalOf(set.status);
+		if (isRepeat && set.status === mayNoLongerBeUpdated && set.errorId === 0xa710) return 'accepted';
+		return refusalOf(this.place, key, 'N-SET', set.status);
 	}
 
 	protected end(modality: Modality): void {

@@ -2,7 +2,7 @@ import { Agent as PlainAgent, request as requestPlain } from 'node:http';
 import { request as requestSecure, Agent as SecureAgent } from 'node:https';
 import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
 import { pair, patientNamed, plainSystem, registration, resultMessage } from './messages.ts';
-import { answerMsMaxDefault, type Sender, type SenderPlace } from './sender.ts';
+import { answerMsMaxDefault, refusedWith, type Sender, type SenderPlace } from './sender.ts';
 import type { Answer } from './verdict.ts';
 
 interface Request {
@@ -51,15 +51,16 @@ class Channel {
 		});
 	}
 
+	/** 503 and its like say: not now. A key that has just been replaced by another is refused, and its sender comes again with the other. */
+	answerTo(key: string, { status, text }: HttpAnswer): Answer {
+		if (status >= 200 && status < 300) return 'accepted';
+		if (status < 400 || status >= 500 || status === 429 || status === 401 || status === 408) return 'none';
+		return refusedWith(this.#place, key, `${status} ${text.slice(0, 300)}`);
+	}
+
 	close(): void {
 		this.#agent.destroy();
 	}
-}
-
-/** 503 and its like say: not now. A key that has just been replaced by another is refused, and its sender comes again with the other. */
-function answerOf({ status }: HttpAnswer): Answer {
-	if (status >= 200 && status < 300) return 'accepted';
-	return status >= 400 && status < 500 && status !== 429 && status !== 401 && status !== 408 ? 'refused' : 'none';
 }
 
 type RequestOf = (key: string, number: number) => Request;
@@ -78,7 +79,7 @@ class HttpSender implements Sender {
 	}
 
 	async send(key: string, number: number): Promise<Answer> {
-		return answerOf(await this.#channel.ask(this.#work(key, number)));
+		return this.#channel.answerTo(key, await this.#channel.ask(this.#work(key, number)));
 	}
 
 	close(): void {
@@ -159,8 +160,8 @@ class ReportSender implements Sender {
 				body: JSON.stringify({ sop_instance_uid: key, study_uid: `${key}.1`, status, attributes: { number } }),
 			});
 		const begun = await report('IN PROGRESS');
-		const first = isRepeat && begun.status === 409 ? 'accepted' : answerOf(begun);
-		return first === 'accepted' ? answerOf(await report('COMPLETED')) : first;
+		const first = isRepeat && begun.status === 409 ? 'accepted' : this.#channel.answerTo(key, begun);
+		return first === 'accepted' ? this.#channel.answerTo(key, await report('COMPLETED')) : first;
 	}
 
 	close(): void {
@@ -198,7 +199,7 @@ export class StatedVersionSender implements Sender {
 		this.#version = undefined;
 		const answered = await this.#put(key, version === 0 ? { 'If-None-Match': '*' } : { 'If-Match': `W/"${version}"` });
 		if (answered.status === 412) return 'none';
-		const answer = answerOf(answered);
+		const answer = this.#channel.answerTo(key, answered);
 		if (answer === 'accepted') this.#version = version + 1;
 		return answer;
 	}

@@ -1,7 +1,7 @@
 import { type ConnectionOptions, connect as connectTls } from 'node:tls';
 import { MllpClient, msa } from '../mllp-client.ts';
 import { resultMessage } from './messages.ts';
-import { ConnectedSender, type SenderPlace, type Work } from './sender.ts';
+import { ConnectedSender, refusedWith, type SenderPlace, type Work } from './sender.ts';
 import type { Answer } from './verdict.ts';
 
 export class MllpSender extends ConnectedSender<MllpClient> {
@@ -33,9 +33,14 @@ export class MllpSender extends ConnectedSender<MllpClient> {
 	}
 
 	protected async sendOver(client: MllpClient, key: string, number: number): Promise<Answer> {
-		const { code, controlId } = msa(await this.inTime(client.send(resultMessage(this.name, key, number))));
+		return this.answerTo(key, await this.inTime(client.send(resultMessage(this.name, key, number))));
+	}
+
+	/** @throws if the acknowledgement is about another message */
+	protected answerTo(key: string, acknowledgement: string): Answer {
+		const { code, controlId } = msa(acknowledgement);
 		if (controlId !== key) throw new Error(`the answer to ${key} is about ${controlId}`);
-		return code === 'AA' ? 'accepted' : 'refused';
+		return code === 'AA' ? 'accepted' : refusedWith(this.place, key, acknowledgement.replaceAll('\r', ' '));
 	}
 
 	protected end(client: MllpClient): void {
@@ -54,14 +59,12 @@ export class MllpBatchSender extends MllpSender {
 		const frame = `BHS|^~\\&|LEDGER|${this.name}\r${messages}BTS|${work.length}\r`;
 		const answers = await this.using(async (client) => {
 			const told = await this.inTime(Promise.allSettled(client.sendAll(frame, work.length)));
-			return told.map((answer) => (answer.status === 'fulfilled' ? msa(answer.value) : undefined));
+			return told.map((answer) => (answer.status === 'fulfilled' ? answer.value : undefined));
 		});
 		if (answers.includes(undefined)) this.close();
 		return work.map(({ key }, index) => {
-			const answer = answers[index];
-			if (answer === undefined) return 'none';
-			if (answer.controlId !== key) throw new Error(`the answer to ${key} is about ${answer.controlId}`);
-			return answer.code === 'AA' ? 'accepted' : 'refused';
+			const acknowledgement = answers[index];
+			return acknowledgement === undefined ? 'none' : this.answerTo(key, acknowledgement);
 		});
 	}
 }

@@ -15,6 +15,8 @@ export interface Way {
 	tls?: boolean;
 	/** A sender that has waited so long for an answer gives its connection up. */
 	answerMsMax?: number;
+	/** Told of each refusal, with the words of the service. */
+	refused?: (key: string, words: string) => void;
 }
 
 /** A system of a site that sends numbered work, one after the other. It connects when it has to. */
@@ -40,6 +42,12 @@ export interface SenderPlace {
 	name: string;
 	site: LedgerSite;
 	way: Way;
+}
+
+/** Says that work was refused, and tells whoever listens with which words. */
+export function refusedWith({ way }: SenderPlace, key: string, words: string): Answer {
+	way.refused?.(key, words);
+	return 'refused';
 }
 
 export const answerMsMaxDefault = 60_000;
