@@ -10,6 +10,24 @@ export type SessionAttributes = (typeof sessionAttributes)[number];
 const poolings = ['session', 'transaction', 'unprepared'] as const;
 export type Pooling = (typeof poolings)[number];
 
+/**
+ * The parameter `sslmode` of a URL, as libpq defines it. `prefer` and `allow` are refused: they go on without TLS where somebody in between takes it
+ * away, and nobody would notice.
+ */
+const tlsModes = ['disable', 'require', 'verify-ca', 'verify-full'] as const;
+
+/** The connections of a URL are encrypted in this way. */
+export interface DatabaseTls {
+	/** `require` does not look at who the server is, unless there is a `rootCert`; then it is as `verify-ca`. */
+	mode: Exclude<(typeof tlsModes)[number], 'disable'>;
+	/** The path of the authorities that may have issued the certificate of the server; undefined: those that Node.js trusts. */
+	rootCert: string | undefined;
+	/** The paths of the certificate that is shown to the server, and of its key. */
+	own: { cert: string; key: string } | undefined;
+	/** True: the handshake begins at once, as PostgreSQL 17 and newer can. */
+	isDirect: boolean;
+}
+
 /** One server of a URL; a host that begins with a slash is the folder of a Unix socket. */
 export interface DatabaseHost {
 	host: string;
@@ -17,13 +35,15 @@ export interface DatabaseHost {
 }
 
 export interface DatabaseUrl {
-	/** The URL with its first host alone, as the driver and the URL standard read it. */
+	/** The URL with its first host alone, as the driver and the URL standard read it, and without what it says of TLS. */
 	first: URL;
 	/** They are tried in this order. */
 	hosts: readonly DatabaseHost[];
 	/** Undefined if the URL does not say it. */
 	wanted: SessionAttributes | undefined;
 	pooling: Pooling;
+	/** False: without TLS; undefined: the URL does not say it, and the driver's own variable (PGSSLMODE) counts. */
+	tls: DatabaseTls | false | undefined;
 }
 
 const parts = /^(postgres(?:ql)?:\/\/)((?:[^/?#]*@)?)([^/?#]*)(.*)$/;
@@ -49,7 +69,42 @@ export function readDatabaseUrl(text: string): DatabaseUrl {
 	const said = first.searchParams.get('pooling') ?? 'session';
 	const pooling = poolings.find((each) => each === said);
 	if (pooling === undefined) throw new Error(`pooling is one of ${poolings.join(', ')}`);
-	return { first, hosts, wanted, pooling };
+	return { first, hosts, wanted, pooling, tls: tlsTaken(first.searchParams) };
+}
+
+/** Takes what a URL says of TLS out of its parameters. */
+function tlsTaken(parameters: URLSearchParams): DatabaseTls | false | undefined {
+	const take = (name: string) => {
+		const value = parameters.get(name) ?? undefined;
+		parameters.delete(name);
+		return value;
+	};
+	// The driver's own way of asking for what libpq means by these words, which is what they mean here.
+	take('uselibpqcompat');
+	const [said, stated, cert, key] = [take('sslmode'), take('sslrootcert'), take('sslcert'), take('sslkey')];
+	const negotiation = take('sslnegotiation') ?? 'postgres';
+	if (said === undefined) {
+		if ([stated, cert, key].some((each) => each !== undefined) || negotiation !== 'postgres')
+			throw new Error('sslrootcert, sslcert, sslkey and sslnegotiation need sslmode beside them');
+		return undefined;
+	}
+	const mode = tlsModes.find((each) => each === said);
+	if (mode === undefined) throw new Error(`sslmode is one of ${tlsModes.join(', ')}`);
+	if (!['postgres', 'direct'].includes(negotiation)) throw new Error('sslnegotiation is one of postgres, direct');
+	for (const [name, path] of Object.entries({ sslrootcert: stated === 'system' ? undefined : stated, sslcert: cert, sslkey: key }))
+		if (path !== undefined && !path.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(path))
+			throw new Error(`${name} is the absolute path of a PEM file`);
+	if (mode === 'disable') return false;
+	if (mode === 'verify-ca' && (stated === undefined || stated === 'system'))
+		throw new Error('sslmode=verify-ca needs sslrootcert, the path of the authorities that are trusted');
+	if ((cert === undefined) !== (key === undefined)) throw new Error('sslcert and sslkey are given together');
+	const own = cert === undefined || key === undefined ? undefined : { cert, key };
+	return {
+		mode: stated === 'system' ? 'verify-full' : mode,
+		rootCert: stated === 'system' ? undefined : stated,
+		own,
+		isDirect: negotiation === 'direct',
+	};
 }
 
 function parsed(scheme: string, user: string, host: string, rest: string): URL {

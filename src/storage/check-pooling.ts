@@ -3,6 +3,7 @@ import { type Pooling, readDatabaseUrl } from '#core/database-url.ts';
 import type { Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import { newClient } from './database-hosts.ts';
+import { DatabaseTlsError } from './database-tls.ts';
 import { stateOf } from './sqlstate.ts';
 
 const answerMsMax = 5000;
@@ -15,11 +16,14 @@ const [unknownStatement, protocolViolation] = ['26000', '08P01'];
 /**
  * Finds out whether transactions of one connection come to different sessions, and whether they still find a statement that was prepared before. A service
  * that did not know would say that it is ready, and refuse what it is asked.
- * @throws StartError when the URL says otherwise
+ * @throws StartError when the URL says otherwise, or there is no connection because of its TLS
  */
 export async function checkPooling(variable: string, url: string): Promise<void> {
 	const { pooling: stated } = readDatabaseUrl(url);
-	const fault = faultOf(stated, await poolingFound(url, stated));
+	const found = await poolingFound(url, stated).catch((error) => {
+		throw error instanceof DatabaseTlsError ? new StartError(`${variable}: ${error.message}`, error) : error;
+	});
+	const fault = faultOf(stated, found);
 	if (fault !== undefined) throw new StartError(`${variable} leads through a pooler in transaction mode${fault}`);
 }
 
@@ -32,7 +36,7 @@ export async function checkReplicaPooling(variable: string, url: string, log: Pi
 	try {
 		await checkPooling(variable, url);
 	} catch (error) {
-		if (error instanceof StartError) throw error;
+		if (error instanceof StartError && !(error.cause instanceof DatabaseTlsError)) throw error;
 		log.warn({ err: error }, 'the replica does not answer, so it is not known what stands before it');
 	}
 }

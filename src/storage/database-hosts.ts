@@ -1,5 +1,6 @@
 import pg from 'pg';
-import { type DatabaseHost, readDatabaseUrl, type SessionAttributes } from '#core/database-url.ts';
+import { type DatabaseHost, type DatabaseTls, readDatabaseUrl, type SessionAttributes } from '#core/database-url.ts';
+import { plainTlsError, tlsOptions } from './database-tls.ts';
 
 /** A server that works accepts a connection within milliseconds. One that is off must not hold up the others for long. */
 const tryMsMax = 3000;
@@ -27,14 +28,9 @@ export function fits({ standby, readOnly }: ServerState, wanted: SessionAttribut
 }
 
 /** Asks a server what it is. @throws the driver's error when it cannot be reached in time */
-export async function stateOfServer(url: string, { host, port }: DatabaseHost): Promise<ServerState> {
-	const client = new pg.Client({
-		connectionString: readDatabaseUrl(url).first.href,
-		application_name: 'tributary host',
-		connectionTimeoutMillis: tryMsMax,
-		query_timeout: tryMsMax,
-	});
-	Object.assign(client, { host, port });
+export async function stateOfServer(url: string, host: DatabaseHost): Promise<ServerState> {
+	const settings = { application_name: 'tributary host', connectionTimeoutMillis: tryMsMax, query_timeout: tryMsMax };
+	const client = new DatabaseClient(url, settings, async () => host);
 	// A connection that breaks fails the query; without a listener it would end the process.
 	client.on('error', () => undefined);
 	try {
@@ -114,35 +110,52 @@ function hostsOf(url: string): DatabaseHosts {
 
 type Connected = (error: Error) => void;
 
-/** A client of the driver that asks first which server of its URL it connects to. */
-class ClientOfHosts extends pg.Client {
-	readonly #choose: () => Promise<DatabaseHost>;
+/** A client of the driver that asks first which server of its URL it connects to, and encrypts as the URL says. */
+class DatabaseClient extends pg.Client {
+	readonly #tls: DatabaseTls | false | undefined;
+	readonly #choose: (() => Promise<DatabaseHost>) | undefined;
 
-	constructor(config: pg.ClientConfig, choose: () => Promise<DatabaseHost>) {
-		super(config);
+	/** @param choose undefined for a URL of one server that may be whatever it is */
+	constructor(url: string, settings: pg.ClientConfig, choose: (() => Promise<DatabaseHost>) | undefined) {
+		const { first, tls } = readDatabaseUrl(url);
+		super({ connectionString: first.href, ...settings, ...(tls === false && { ssl: false }) });
+		this.#tls = tls;
 		this.#choose = choose;
 	}
 
 	override connect(): Promise<pg.Client>;
 	override connect(callback: Connected): void;
 	override connect(callback?: Connected): Promise<pg.Client> | undefined {
-		if (callback === undefined) return this.#place().then(() => super.connect());
-		this.#place().then(() => super.connect(callback), callback);
-		return undefined;
+		const plain = (error: Error) => plainTlsError(error, this, this.#tls);
+		if (callback !== undefined) {
+			this.#place().then(() => super.connect((error: Error) => callback(error && plain(error))), callback);
+			return undefined;
+		}
+		return this.#place()
+			.then(() => super.connect())
+			.catch((error) => {
+				throw plain(error);
+			});
 	}
 
+	/** The driver reads these when it connects. A Unix socket does not leave the machine, and PostgreSQL has no TLS there. */
 	async #place(): Promise<void> {
-		const { host, port } = await this.#choose();
-		this.host = host;
-		this.port = port;
+		if (this.#choose !== undefined) {
+			const { host, port } = await this.#choose();
+			this.host = host;
+			this.port = port;
+		}
+		if (!this.#tls || this.host.startsWith('/')) return;
+		const ssl = tlsOptions(this.#tls);
+		const sslNegotiation = this.#tls.isDirect ? 'direct' : 'postgres';
+		Object.assign(this, { ssl, sslNegotiation });
+		Object.assign(this.connection, { ssl, sslNegotiation });
 	}
 }
 
 /** Returns a client, not yet connected, for a URL of one server or of several. Every connection to a database begins here. */
 export function newClient(url: string, settings: pg.ClientConfig): pg.Client {
-	const { choose } = hostsOf(url);
-	if (choose === undefined) return new pg.Client({ connectionString: url, ...settings });
-	return new ClientOfHosts({ connectionString: readDatabaseUrl(url).first.href, ...settings }, choose);
+	return new DatabaseClient(url, settings, hostsOf(url).choose);
 }
 
 /** Returns a pool of such clients. */

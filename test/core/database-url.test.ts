@@ -24,6 +24,12 @@ describe('a database URL', () => {
 		['postgres://u:secret@a:x,b/db', 'is no URL'],
 		['postgres://u:secret@a,b/db?target_session_attrs=primry', /^target_session_attrs is one of any, read-write/],
 		['postgres://u:secret@a,b/db?pooling=none', 'pooling is one of session, transaction, unprepared'],
+		['postgres://u:secret@a/db?sslmode=prefer', 'sslmode is one of disable, require, verify-ca, verify-full'],
+		['postgres://u:secret@a/db?sslrootcert=/ca.pem', 'sslrootcert, sslcert, sslkey and sslnegotiation need sslmode beside them'],
+		['postgres://u:secret@a/db?sslmode=verify-full&sslrootcert=ca.pem', 'sslrootcert is the absolute path of a PEM file'],
+		['postgres://u:secret@a/db?sslmode=verify-ca', 'sslmode=verify-ca needs sslrootcert, the path of the authorities that are trusted'],
+		['postgres://u:secret@a/db?sslmode=require&sslcert=/c.pem', 'sslcert and sslkey are given together'],
+		['postgres://u:secret@a/db?sslmode=require&sslnegotiation=later', 'sslnegotiation is one of postgres, direct'],
 		['postgres:///db?host=a,b,c&port=1,2', 'has one port for all hosts, or one for each'],
 	] as const) {
 		test(`that is wrong is refused without being quoted: ${url}`, () => {
@@ -39,6 +45,19 @@ describe('a database URL', () => {
 			(parameters) => readDatabaseUrl(`postgres://u@a:5432,b:5433/db${parameters}`).pooling,
 		);
 		assert.deepEqual(poolings, ['session', 'transaction', 'unprepared']);
+	});
+
+	test('says how its connections are encrypted, which the driver is not told by the URL', () => {
+		const of = (parameters: string) => readDatabaseUrl(`postgres://u@a,b/db?sslmode=${parameters}&pooling=transaction`);
+		const none = { rootCert: undefined, own: undefined, isDirect: false };
+		assert.equal(readDatabaseUrl('postgres://u@a/db').tls, undefined);
+		assert.equal(of('disable').tls, false);
+		assert.deepEqual(of('require').tls, { mode: 'require', ...none });
+		assert.deepEqual(of('verify-full&sslrootcert=/ca.pem').tls, { ...none, mode: 'verify-full', rootCert: '/ca.pem' });
+		assert.deepEqual(of('require&sslrootcert=system').tls, { mode: 'verify-full', ...none });
+		const all = of('verify-ca&sslrootcert=/ca.pem&sslcert=/c.pem&sslkey=/k.pem&sslnegotiation=direct');
+		assert.deepEqual(all.tls, { mode: 'verify-ca', rootCert: '/ca.pem', own: { cert: '/c.pem', key: '/k.pem' }, isDirect: true });
+		assert.equal(all.first.href, 'postgres://u@a/db?pooling=transaction');
 	});
 
 	test('keeps its servers when its password is taken out', () => {

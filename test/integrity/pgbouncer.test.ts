@@ -1,50 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { checkPooling, checkReplicaPooling } from '#storage/check-pooling.ts';
-import { adt } from '#test/support/adt.ts';
-import { BulkClient } from '#test/support/bulk.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
-import { fhirClient } from '#test/support/fhir-client.ts';
-import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type NeedName, needs, without } from '#test/support/needs.ts';
 import { keepsStatements, type Pooler, pgbouncer } from '#test/support/pgbouncer.ts';
-import { type FhirBody, testService } from '#test/support/service.ts';
+import { servesEverySurface } from '#test/support/serves-every-surface.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
 import { terminal } from '#test/support/terminal.ts';
-
-/** Works through the surfaces from several connections at once, so that their transactions come to each other's sessions. */
-async function serves(pooler: Pooler, pooling: string): Promise<void> {
-	const database = { url: pooler.url(pooling), [Symbol.asyncDispose]: async () => {} };
-	await using service = await testService({ WORKERS: '2' }, database);
-	const { key } = await service.addSite('north');
-	const call = fhirClient(service, key);
-	const senders = await Promise.all(Array.from({ length: 4 }, () => MllpClient.connect(service.port('mllp'))));
-	await Promise.all(
-		senders.map(async (sender, number) => {
-			for (let sent = 0; sent < 10; sent++) {
-				const id = `S${number}N${sent}`;
-				assert.equal(msa(await sender.send(adt(id, id, 1))).code, 'AA');
-				const { status, body } = await call('GET', `/Patient?identifier=${id}&_sort=birthdate`);
-				assert.equal(status, 200);
-				assert.equal((body as FhirBody).entry.length, 1);
-			}
-			sender.close();
-		}),
-	);
-	const { status, body } = await call('POST', '/Observation', { resourceType: 'Observation', status: 'final', code: { text: 'x' } });
-	assert.equal(status, 201);
-	assert.equal((await call('GET', `/Observation/${(body as FhirBody).id}`)).status, 200);
-	const bulk = new BulkClient(service, key);
-	assert.equal((await bulk.exported()).get('Patient')?.length, 40);
-	const { output } = await bulk.manifest(
-		await bulk.startImport([{ resourceType: 'Observation', id: 'o', status: 'final', code: { text: 'y' } }]),
-	);
-	assert.equal(output[0].extension.created, 1);
-	// A key that is made now is known, which takes the connection of the access directory.
-	const south = await service.addSite('south', { allowed_ips: ['10.9.9.1'] });
-	assert.equal((await fhirClient(service, south.key)('GET', '/Patient')).status, 200);
-}
 
 /** The settings of lanes and reads hold in each of their transactions, and in no other. */
 async function keepsSettings(pooler: Pooler, pooling: string): Promise<void> {
@@ -121,7 +84,7 @@ for (const need of ['pgbouncer', 'pgbouncer_21'] satisfies NeedName[]) {
 			await using database = await testDatabase();
 			await using pooler = await pgbouncer(program, database.url);
 			await keepsSettings(pooler, 'unprepared');
-			await serves(pooler, 'unprepared');
+			await servesEverySurface(pooler.url('unprepared'));
 		});
 
 		test('serves every surface with the statements that it keeps', {
@@ -130,7 +93,7 @@ for (const need of ['pgbouncer', 'pgbouncer_21'] satisfies NeedName[]) {
 			await using database = await testDatabase();
 			await using pooler = await pgbouncer(program, database.url, ['max_prepared_statements = 200']);
 			await keepsSettings(pooler, 'transaction');
-			await serves(pooler, 'transaction');
+			await servesEverySurface(pooler.url('transaction'));
 		});
 	});
 }

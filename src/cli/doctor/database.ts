@@ -7,6 +7,7 @@ import { checkPooling } from '#storage/check-pooling.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { openPool } from '#storage/database.ts';
 import { stateOfServer } from '#storage/database-hosts.ts';
+import { DatabaseTlsError } from '#storage/database-tls.ts';
 import { hasSchema, pendingMigrations } from '#storage/migrate.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, fault, finding, ok, reasonOf, warning } from './check.ts';
@@ -21,7 +22,7 @@ const settingsQuery = {
 		current_setting('max_connections')::int as max_connections,
 		current_setting('superuser_reserved_connections')::int as reserved,
 		(select count(*)::int from pg_stat_activity where backend_type = 'client backend' and coalesce(application_name, '') not like 'tributary%') as others,
-		pg_is_in_recovery() as standby`,
+		pg_is_in_recovery() as standby, (select version from pg_stat_ssl where pid = pg_backend_pid() and ssl) as tls`,
 };
 
 interface Settings {
@@ -35,6 +36,8 @@ interface Settings {
 	reserved: number;
 	others: number;
 	standby: boolean;
+	/** Such as TLSv1.3; null for a connection without it. */
+	tls: string | null;
 }
 
 /** The results of the checks of a database, with the sites whose times are read by the zone of the host. */
@@ -55,7 +58,8 @@ export async function checkDatabase(databaseUrl: string, config: Config): Promis
 		const [settings] = await pool.rows<Settings>(settingsQuery, []);
 		if (settings === undefined) throw new Error('the database does not tell its settings');
 		const findings = [
-			ok('database', `PostgreSQL ${settings.version} answers`),
+			ok('database', `PostgreSQL ${settings.version} answers${settings.tls === null ? '' : ` over ${settings.tls}`}`),
+			...trustFinding(databaseUrl),
 			...settingFindings(settings),
 			connectionFinding(settings, config),
 			...(await finding('clock', () => clockFinding(pool))),
@@ -97,8 +101,18 @@ export async function checkPooler(variable: string, url: string): Promise<Findin
 		return [];
 	} catch (error) {
 		// A server that does not answer has a finding of its own.
-		return error instanceof StartError ? [fault('pooler', error.message)] : [];
+		return error instanceof StartError && !(error.cause instanceof DatabaseTlsError) ? [fault('pooler', error.message)] : [];
 	}
+}
+
+/** Whoever stands between the service and its database can show any certificate where nobody looks at it. */
+function trustFinding(url: string): Finding[] {
+	const { tls } = readDatabaseUrl(url);
+	if (!tls) return [];
+	if (tls.mode !== 'require' || tls.rootCert !== undefined) return [];
+	return [
+		warning('database', 'sslmode=require encrypts, and does not look at who the server is: use sslmode=verify-full, with sslrootcert'),
+	];
 }
 
 function settingFindings({ number, version, ...settings }: Settings): Finding[] {
