@@ -13,8 +13,8 @@ import { type Limits, limitDefinitions } from './limits.ts';
 
 const portNumber = z.coerce.number().int().min(0).max(65_535);
 const port = (fallback: number) => portNumber.default(fallback);
-/** A plain port of a protocol that has a TLS port as well. */
-const plainPort = (fallback: number) => z.literal('off').or(portNumber).default(fallback);
+/** A port that a node can do without: the plain one of a protocol that has a TLS port as well, or that of a surface that nobody uses. */
+const portOrOff = (fallback: number) => z.literal('off').or(portNumber).default(fallback);
 const optionalPort = portNumber.optional();
 const flagOr = (fallback: 'true' | 'false') =>
 	z
@@ -88,8 +88,8 @@ export const environmentSchema = z.object({
 	API_DOCUMENTATION: flagOr('true').meta({ description: 'serves /api/documentation on each HTTP surface' }),
 	PUBLIC_METADATA: flag.meta({ description: '/fhir/metadata answers without a key' }),
 	FHIR_PORT: port(8080).meta({ description: 'FHIR R4 API' }),
-	HL7_PORT: port(8081).meta({ description: 'HL7 over HTTP' }),
-	MPPS_PORT: port(8082).meta({ description: 'MPPS over HTTP' }),
+	HL7_PORT: portOrOff(8081).meta({ description: 'HL7 over HTTP; off → no such surface' }),
+	MPPS_PORT: portOrOff(8082).meta({ description: 'MPPS over HTTP; off → no such surface' }),
 	ADMIN_PORT: port(8083).meta({ description: 'admin API and web console' }),
 	ADMIN_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the admin surface' }),
 	ADMIN_URL: z
@@ -125,7 +125,7 @@ export const environmentSchema = z.object({
 		.meta({ description: 'who signs in with a password; administrators: others sign in by the provider' }),
 	OPS_PORT: port(9464).meta({ description: '/metrics, /health/live, /health/ready' }),
 	OPS_HOST: z.string().min(1).default('127.0.0.1').meta({ description: 'bind address of the operations surface' }),
-	MLLP_PORT: plainPort(3000).meta({ description: 'HL7 v2 over MLLP, plain; off → no plain port' }),
+	MLLP_PORT: portOrOff(3000).meta({ description: 'HL7 v2 over MLLP, plain; off → no plain port' }),
 	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
 	OBJECT_STORE_URL: z
 		.string()
@@ -148,7 +148,7 @@ export const environmentSchema = z.object({
 		.meta({ description: 'S3 key; unset → what the AWS SDK finds: profile, container, instance' }),
 	AWS_SECRET_ACCESS_KEY: z.string().min(1).optional().meta({ secret: true, description: 'its secret' }),
 	AWS_SESSION_TOKEN: z.string().min(1).optional().meta({ secret: true, description: 'of temporary credentials' }),
-	DIMSE_PORT: plainPort(11_112).meta({ description: 'DICOM (DIMSE), plain; off → no plain port' }),
+	DIMSE_PORT: portOrOff(11_112).meta({ description: 'DICOM (DIMSE), plain; off → no plain port' }),
 	DIMSE_TLS_PORT: optionalPort.meta({ description: 'DICOM (DIMSE), TLS' }),
 	DICOM_PRIVATE_CLASSES: flagOr('true').meta({ description: 'instances of SOP classes that are not of DICOM are stored as well' }),
 	TLS_CERT_FILE: z.string().min(1).optional().meta({

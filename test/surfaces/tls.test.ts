@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { connect } from 'node:tls';
+import { checkPorts } from '#cli/doctor/host.ts';
 import { silentLog } from '#core/log.ts';
 import { startNode } from '#processes/start-node.ts';
+import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { readCertificates } from '../../src/certificates.ts';
@@ -64,7 +66,7 @@ describe('TLS files', { skip: without('openssl') }, () => {
 		service = await testService({
 			TLS_CERT_FILE: at('used.cert.pem'),
 			TLS_KEY_FILE: at('used.key.pem'),
-			...{ MLLP_PORT: 'off', DIMSE_PORT: 'off', MLLP_TLS_PORT: '0', DIMSE_TLS_PORT: '0' },
+			...{ MLLP_PORT: 'off', DIMSE_PORT: 'off', MLLP_TLS_PORT: '0', DIMSE_TLS_PORT: '0', HL7_PORT: 'off', MPPS_PORT: 'off' },
 			PROCESSES: '1',
 		});
 		key = (await service.addSite('west')).key;
@@ -75,9 +77,29 @@ describe('TLS files', { skip: without('openssl') }, () => {
 		rmSync(folder, { recursive: true, force: true });
 	});
 
-	test('the plain ports can be left out', () => {
-		const names = Object.keys(service.service.surfaces);
-		assert.deepEqual(names.filter((name) => /mllp|dimse/.test(name)).sort(), ['dimse_tls', 'mllp_tls']);
+	test('the plain ports, and the surfaces that nobody uses, can be left out', async () => {
+		const open = ['admin', 'dimse_tls', 'fhir', 'mllp_tls', 'ops'];
+		assert.deepEqual(Object.keys(service.service.surfaces).sort(), open);
+		assert.deepEqual(Object.keys(readRuntimeFile(service.dataDir)?.surfaces ?? {}).sort(), open);
+		const operations = `http://127.0.0.1:${service.port('ops')}`;
+		const { checks } = (await (await fetch(`${operations}/health/ready`)).json()) as { checks: Record<string, string> };
+		assert.equal(checks['listeners'], 'up');
+		assert.doesNotMatch(
+			await (await fetch(`${operations}/metrics`)).text(),
+			/http_requests_total\{surface="(?:mpps|hl7-http)",[^}]*\} [1-9]/,
+		);
+		const running = await checkPorts(readConfig({ DATA_DIR: service.dataDir }));
+		assert.deepEqual(
+			running.map(({ text }) => text),
+			['the service runs, and its 5 ports answer'],
+		);
+		// What others hold on the default ports does not matter where the surface is off.
+		const off = Object.fromEntries(['HL7', 'MPPS', 'MLLP', 'DIMSE'].map((name) => [`${name}_PORT`, 'off']));
+		const stopped = await checkPorts(readConfig({ DATA_DIR: folder, FHIR_PORT: '0', ADMIN_PORT: '0', OPS_PORT: '0', ...off }));
+		assert.deepEqual(
+			stopped.map(({ state }) => state),
+			['ok'],
+		);
 	});
 
 	test('TLS 1.1 is refused on every port, 1.2 and 1.3 are taken', async () => {

@@ -1,5 +1,4 @@
-import { createIngestSurface, type IngestContext, type IngestListenOptions, ingestOn } from '../http/ingest-surface.ts';
-import { listening } from '../http/listen.ts';
+import { createIngestSurface, type IngestContext, type IngestListenOptions, openIngest } from '../http/ingest-surface.ts';
 import type { Route } from '../http/message.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { Surface } from '../node.ts';
@@ -19,5 +18,5 @@ export function createHl7HttpSurface(context: IngestContext, listen: IngestListe
 /** HL7 v2 and v3 over HTTP. */
 export const hl7HttpSurface: Surface = {
 	name: 'hl7',
-	open: (node) => listening(node, 'hl7', node.config.HOST, createHl7HttpSurface(...ingestOn(node, node.config.HL7_PORT))),
+	open: (node) => openIngest(node, 'hl7', node.config.HL7_PORT, createHl7HttpSurface),
 };

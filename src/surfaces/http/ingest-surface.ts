@@ -6,13 +6,14 @@ import type { Log } from '#core/log.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { DeliveryMetrics } from '#record/metrics.ts';
 import type { SiteGateway } from '#site/gateway.ts';
+import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { ServiceNode } from '../node.ts';
 import { authenticate, keyChallenge } from './authenticate.ts';
 import { withKeyScopes } from './documentation/key-scopes.ts';
 import { documentationRoutes } from './documentation/routes.ts';
 import { renderJsonFailure } from './json-answer.ts';
 import type { HttpLimits } from './limits.ts';
-import { httpOptions } from './listen.ts';
+import { httpOptions, listening } from './listen.ts';
 import type { HttpRequest } from './message.ts';
 import type { HttpMetrics } from './metrics.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from './server.ts';
@@ -61,11 +62,20 @@ export function createIngestSurface(
 	});
 }
 
-/** Returns the context and the listen options of a surface that takes messages by POST, on its port. */
-export function ingestOn(
+/** The context and the listen options of a surface that takes messages by POST. */
+type OnNode = [context: IngestContext & Pick<ServiceNode, 'metrics'>, listen: IngestListenOptions];
+
+/** Opens a surface that takes messages by POST on its port, with what it works with from the node. A port that is off opens nothing. */
+export async function openIngest(
 	node: ServiceNode,
-	port: number,
-): [context: IngestContext & Pick<ServiceNode, 'metrics'>, listen: IngestListenOptions] {
+	name: string,
+	port: number | 'off',
+	create: (...onNode: OnNode) => Promise<HttpServer>,
+): Promise<Record<string, SurfaceAddress>> {
+	return port === 'off' ? {} : listening(node, name, node.config.HOST, create(...ingestOn(node, port)));
+}
+
+function ingestOn(node: ServiceNode, port: number): OnNode {
 	const { config, directory, gateway, metrics, log, clock, version } = node;
 	const { host, sharesPort, tls, trustedProxies, publicOrigin, tracing, refused } = httpOptions(node);
 	return [

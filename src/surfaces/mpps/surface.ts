@@ -1,6 +1,5 @@
 import type { ProcedureStepService } from '#mpps/procedure-steps.ts';
-import { createIngestSurface, type IngestListenOptions, ingestOn } from '../http/ingest-surface.ts';
-import { listening } from '../http/listen.ts';
+import { createIngestSurface, type IngestListenOptions, openIngest } from '../http/ingest-surface.ts';
 import type { Route } from '../http/message.ts';
 import type { HttpServer } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
@@ -17,7 +16,7 @@ export function createMppsSurface(context: MppsContext, listen: IngestListenOpti
 /** Reports about procedure steps over HTTP. */
 export const mppsSurface: Surface = {
 	name: 'mpps',
-	open: (node) => listening(node, 'mpps', node.config.HOST, createMppsSurface(...ingestOn(node, node.config.MPPS_PORT))),
+	open: (node) => openIngest(node, 'mpps', node.config.MPPS_PORT, createMppsSurface),
 };
 
 /** Returns the service by which DIMSE reports about the same procedure steps. */
