@@ -52,10 +52,12 @@ export class BulkDirectory {
 		rmSync(this.of(kind, jobId), { recursive: true, force: true });
 	}
 
-	/** Returns the jobs that have a folder. */
+	/** Returns the jobs that have a folder. Imports by the command line keep their journals beside these folders. */
 	jobs(): { kind: BulkKind; id: string }[] {
 		return (Object.keys(folders) as BulkKind[]).flatMap((kind) =>
-			readdirSync(join(this.#dataDir, folders[kind])).map((id) => ({ kind, id })),
+			readdirSync(join(this.#dataDir, folders[kind]))
+				.filter(isUuid)
+				.map((id) => ({ kind, id })),
 		);
 	}
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import pg from 'pg';
 import type { z } from 'zod';
 import { listClients } from '#administration/clients.ts';
 import type { OperationContext } from '#administration/context.ts';
@@ -336,7 +337,16 @@ describe('local times of stored messages, read anew', () => {
 		assert.deepEqual(versions, [{ version: 2, start: '2026-07-01T11:30:00+02:00' }]);
 		assert.equal((await first(key, 'Encounter?identifier=V79')).period.start, '2026-07-01T11:30:00+02:00');
 
-		// The command line carries a run out itself, and is killed in the middle of it.
+		// The command line carries a run out itself, and is killed in the middle of it: its last step waits for the last encounter.
+		const { id: lastId } = await first(key, 'Encounter?identifier=V79');
+		const holder = new pg.Client({ connectionString: service.databaseUrl });
+		await holder.connect();
+		await holder.query('begin');
+		const held = await holder.query('select from encounter where id = $1 and site_id = (select id from site where slug = $2) for update', [
+			lastId,
+			'upper',
+		]);
+		assert.equal(held.rowCount, 1);
 		const back = spawn(process.execPath, ['src/start.mjs', 'site', 'set', 'upper', '--time-zone', 'UTC', '--rederive'], {
 			cwd: join(import.meta.dirname, '../..'),
 			env: { ...process.env, DATABASE_URL: service.databaseUrl, DATA_DIR: service.dataDir },
@@ -347,6 +357,7 @@ describe('local times of stored messages, read anew', () => {
 		await eventually(async () => ((await running())[0]?.done ?? 0) >= 64, 'the first step of the command');
 		back.kill('SIGKILL');
 		assert.equal(await killed, 'SIGKILL');
+		await holder.end();
 		const [left] = await running();
 		await service.rows("update replay_run set seen_at = now() - interval '2 minutes'");
 		await service.restart();
