@@ -13,7 +13,7 @@
  * Files that need a database share an embedded one, in which each makes databases of its own from the migrated template. It is not
  * started for files that need none. Everything is removed at the end.
  *
- * Most of what a small file costs is to load the product, so a process runs a lot of files. With a pattern, and to measure, each file has a process.
+ * Most of what a small file costs is to load the product, so a process runs a lot of files. With a pattern each file has a process.
  *
  * A few files that failed among hundreds are run once more, each alone. One that passes there does not fail the run, whose end names it:
  * it is a defect of the test or of the product that has to be found, and a run that fails for good would only hide the others.
@@ -113,10 +113,10 @@ function runNode(parameters, environment) {
 const concurrency = Math.min(4, availableParallelism() * 2);
 
 /** Generative files run longer than others, and a run of them takes both cores for hours. */
-const fileMsMax = (fuzzTimes === 1 ? 180_000 : 540_000) * fuzzTimes;
+const fileMsMax = (fuzzTimes === 1 ? 360_000 : 540_000) * fuzzTimes;
 
 /** Each of these has a process of its own. */
-const isByFile = measures || options.inspect || options['test-name-pattern'] !== undefined;
+const isByFile = options.inspect || options['test-name-pattern'] !== undefined;
 
 /** Deals the files out, those that need a database first. */
 function lotsOfAll(paths) {
