@@ -235,6 +235,40 @@ describe('queries and retrievals of DCMTK', { skip: without('dcmtk') }, () => {
 		for (const name of received) assertSame(join(into, name));
 	});
 
+	test('C-GET of which a sub-operation fails says how many, also to getscu, which leaves the list of them unread', async () => {
+		const north = await addSite('north');
+		await eventually(async () => (await run('echoscu', ...peer('FINDER', 'NORTH'))).code === 0, 'the AE title');
+		const image = await dicomFile(folder.path, '1.8.1.1.1', lines({ uid: '1.8.1.1.1', study: '1.8.1' }));
+		// getscu has no presentation context for a private SOP class, so this instance cannot be sent to it.
+		const foreign = lines({ uid: '1.8.1.1.2', study: '1.8.1' }).map((line) => line.replace('=CTImageStorage', '[1.3.6.1.4.1.99999.1]'));
+		files.push(image);
+		for (const path of [image, await dicomFile(folder.path, '1.8.1.1.2', foreign)]) {
+			const parts = ['--sample\r\nContent-Type: application/dicom\r\n\r\n', readFileSync(path), '\r\n--sample--\r\n'];
+			const stored = await fetch(`http://127.0.0.1:${service.port('fhir')}/dicomweb/studies`, {
+				method: 'POST',
+				headers: { 'X-API-Key': north, 'Content-Type': 'multipart/related; type="application/dicom"; boundary=sample' },
+				body: Buffer.concat(parts.map((part) => Buffer.from(part))),
+			});
+			assert.equal(stored.status, 200, await stored.text());
+		}
+		const into = join(folder.path, 'some');
+		mkdirSync(into);
+		const keys = ['-k', 'QueryRetrieveLevel=STUDY', '-k', 'StudyInstanceUID=1.8.1'];
+		const got = await run('getscu', '-d', '-S', '+B', '-od', into, ...peer('FINDER', 'NORTH'), ...keys);
+		const [, last = ''] = got.output.split(/(?=Remaining Suboperations +: none)/);
+		assert.match(
+			last,
+			/Completed Suboperations +: 1\n.*Failed Suboperations +: 1\n.*Warning Suboperations +: 0\n.*Data Set +: present\n.*0xb000/,
+		);
+		const [received = '', ...others] = readdirSync(into);
+		assert.deepEqual(others, []);
+		assertSame(join(into, received));
+		// PS3.4 C.4.3.1.3.2 asks for the list. DCMTK 3.6.7 does not read it, and so finds it in place of the answer to its release.
+		assert.match(got.output, /Number of Failed Suboperations +: 1/);
+		assert.match(got.output, /Releasing Association\n.*P-Data PDU arrived/);
+		assert.equal((await run('echoscu', ...peer('FINDER', 'NORTH'))).code, 0);
+	});
+
 	test('C-MOVE sends to the remote AEs of the site, and to nobody else', async () => {
 		const into = join(folder.path, 'moved');
 		mkdirSync(into);
