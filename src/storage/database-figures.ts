@@ -9,7 +9,14 @@ const lookMs = 15_000;
 
 type FigureMetrics = Pick<
 	StorageMetrics,
-	'databaseWal' | 'databaseArchiveFailures' | 'databaseArchiveFailing' | 'databaseLongestTransaction' | 'databaseDeadRows'
+	| 'databaseWal'
+	| 'databaseArchiveFailures'
+	| 'databaseArchiveFailing'
+	| 'databaseLongestTransaction'
+	| 'databaseDeadRows'
+	| 'databaseStandbys'
+	| 'databaseStandbyLag'
+	| 'databaseSlotWal'
 >;
 
 /** Keeps the metrics of the database server current. One process of a node looks for all. */
@@ -18,13 +25,16 @@ export function watchDatabase(options: { database: StatementRunner; metrics: Fig
 	let before: { wal: number; failures: number } | undefined;
 	const look = async () => {
 		const [row = []] = await database.run(readDatabaseFigures, []);
-		const [wal = 0, failures = 0, failing = 0, longest = 0, dead = 0] = row.map(Number);
+		const [wal = 0, failures = 0, failing = 0, longest = 0, dead = 0, standbys = 0, lag = 0, heldBack = 0] = row.map(Number);
 		// After a failover or a restore the numbers may be smaller.
 		metrics.databaseWal.inc(Math.max(0, wal - (before?.wal ?? wal)));
 		metrics.databaseArchiveFailures.inc(Math.max(0, failures - (before?.failures ?? failures)));
 		metrics.databaseArchiveFailing.set(failing);
 		metrics.databaseLongestTransaction.set(longest);
 		metrics.databaseDeadRows.set(dead);
+		metrics.databaseStandbys.set(standbys);
+		metrics.databaseStandbyLag.set(lag);
+		metrics.databaseSlotWal.set(heldBack);
 		before = { wal, failures };
 	};
 	return watch({ everyMs: lookMs, look, failure: 'the figures of the database could not be read', log });

@@ -53,6 +53,27 @@ export const storageMetricDefinitions = {
 		across: 'max',
 		labels: {},
 	},
+	databaseStandbys: {
+		name: 'tributary_database_standbys',
+		kind: 'gauge',
+		help: 'Standbys and other receivers of the WAL that are connected to the database.',
+		across: 'max',
+		labels: {},
+	},
+	databaseStandbyLag: {
+		name: 'tributary_database_standby_lag_bytes',
+		kind: 'gauge',
+		help: 'Bytes of WAL that the standby which is furthest behind lacks, whether it is read or not; 0 where the role of the service may not see it.',
+		across: 'max',
+		labels: {},
+	},
+	databaseSlotWal: {
+		name: 'tributary_database_slot_wal_bytes',
+		kind: 'gauge',
+		help: 'The most bytes of WAL that a replication slot holds back on the disk of the database.',
+		across: 'max',
+		labels: {},
+	},
 	readsInFlight: {
 		name: 'tributary_reads_in_flight',
 		kind: 'gauge',

@@ -25,7 +25,7 @@ describe('the alerts of the console', () => {
 		const all = ruleGroups.flatMap(({ rules }) => rules.map(({ name }) => name));
 		assert.deepEqual(
 			all.filter((name) => !judged.has(name)),
-			['TributaryDown', 'TributarySiteSilent'],
+			['TributaryDown', 'TributaryStandbyLost', 'TributarySiteSilent'],
 		);
 		assert.equal(new Set(all).size, all.length);
 	});

@@ -6,6 +6,8 @@ import { after, before, describe, test } from 'node:test';
 import { setSite } from '#administration/sites.ts';
 import { silentLog } from '#core/log.ts';
 import { type Node, startNode } from '#processes/start-node.ts';
+import { openPool } from '#storage/database.ts';
+import { watchDatabase } from '#storage/database-figures.ts';
 import { adt } from '#test/support/adt.ts';
 import { cheapPasswords } from '#test/support/cheap-passwords.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
@@ -15,6 +17,7 @@ import { eventually, type FhirBody, type TestService, testService } from '#test/
 import { terminal } from '#test/support/terminal.ts';
 import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
 import { readConfig } from '../../src/config.ts';
+import { createMetrics } from '../../src/metrics.ts';
 
 let servers: ReplicatedDatabase;
 let service: TestService;
@@ -136,6 +139,35 @@ describe('reads from a replica', () => {
 		}
 		await untilReplicaIs('current');
 		await readsWhatWasWritten();
+	});
+
+	test('stand beside figures of every standby and of every slot, which are those of the primary', async () => {
+		const metrics = createMetrics({ processMetrics: false });
+		const look = async () => {
+			const pool = openPool(servers.primary.url, { max: 1 });
+			const watch = watchDatabase({ database: pool, metrics, log: silentLog });
+			await watch.first;
+			await watch.close();
+			await pool.close();
+			const figure = async (name: string) =>
+				(await metrics.registry.getSingleMetric(`tributary_database_${name}`)?.get())?.values[0]?.value ?? -1;
+			return { standbys: await figure('standbys'), lag: await figure('standby_lag_bytes'), heldBack: await figure('slot_wal_bytes') };
+		};
+		const before = await look();
+		assert.equal(before.standbys, 1);
+		assert.equal(before.heldBack, 0);
+		await service.rows("select pg_create_physical_replication_slot('nobody', true)");
+		await servers.pause();
+		try {
+			await message();
+			const behind = await look();
+			assert.ok(behind.lag > 0, 'the standby has not replayed the message');
+			assert.ok(behind.heldBack > 0, 'nobody has fetched it by the slot');
+		} finally {
+			await servers.resume();
+			await service.rows("select pg_drop_replication_slot('nobody')");
+		}
+		await untilReplicaIs('current');
 	});
 
 	test('have a line of doctor, which says what the replica is and how far it is behind', async (t) => {

@@ -140,6 +140,15 @@ const nodes: Record<string, readonly Scene[]> = {
 	TributaryArchiveFailing: onGauge({
 		...{ metric: 'tributary_database_archive_failing', alert: { job: 'tributary' }, holds: 1, not: 0, waits: 300 },
 	}),
+	TributaryStandbyBehind: onGauge({
+		...{ metric: 'tributary_database_standby_lag_bytes', alert: { job: 'tributary' }, holds: 268_435_457, not: 268_435_456, waits: 300 },
+	}),
+	TributaryStandbyLost: onGauge({
+		...{ metric: 'tributary_database_standbys', alert: { job: 'tributary' }, holds: 1, not: 2, waits: 300 },
+	}),
+	TributaryWalHeldBack: onGauge({
+		...{ metric: 'tributary_database_slot_wal_bytes', alert: { job: 'tributary' }, holds: 1_073_741_825, not: 1_073_741_824, waits: 300 },
+	}),
 	TributaryTransactionLong: onGauge({
 		...{ metric: 'tributary_database_longest_transaction_seconds', alert: { job: 'tributary' }, holds: 3601, not: 3600, waits: 300 },
 	}),

@@ -142,6 +142,37 @@ export const nodesRules: RuleGroup = {
 				'The latest attempt of `archive_command` failed, as `pg_stat_archiver` says. The log of PostgreSQL has the reason: usually the place of the archive is full or cannot be reached. Until it is mended, WAL stays in `pg_wal` and fills the disk of the database, and a restore reaches only what was archived.',
 		},
 		{
+			name: 'TributaryStandbyBehind',
+			severity: 'warning',
+			for: '5m',
+			text: 'max by (job) (tributary_database_standby_lag_bytes) > 268435456',
+			summary: 'a standby of the database is far behind',
+			description: 'It lacks more than 256 MiB of WAL. It takes long to take over, and a synchronous one holds up acknowledgements.',
+			runbook:
+				'A standby lacks more than 256 MiB of WAL, whether the service reads from it or not. `select application_name, client_addr, state, sync_state, replay_lsn, replay_lag from pg_stat_replication` on the primary names it. Look at its disk and its network, at `pg_get_wal_replay_pause_state()` there, and at long queries that hold up what is replayed (`max_standby_streaming_delay`).',
+		},
+		{
+			name: 'TributaryStandbyLost',
+			severity: 'warning',
+			for: '5m',
+			text: 'max by (job) (max_over_time(tributary_database_standbys[1d])) - max by (job) (tributary_database_standbys) > 0',
+			summary: 'fewer standbys follow the database than within the last day',
+			description: 'A failover has one server less to go to. Without its synchronous standby the primary acknowledges nothing.',
+			runbook:
+				'Fewer standbys are connected than at some time of the last day. `select application_name, client_addr, state, sync_state from pg_stat_replication` on the primary lists those that are left. Bring the other one back; its log says why it left. Where `synchronous_standby_names` asks for it, commits wait until it is back or the setting is changed. One that was taken away on purpose ends the alert after a day.',
+			beyondNode: true,
+		},
+		{
+			name: 'TributaryWalHeldBack',
+			severity: 'warning',
+			for: '5m',
+			text: 'max by (job) (tributary_database_slot_wal_bytes) > 1073741824',
+			summary: 'a replication slot holds back WAL of the database',
+			description: 'It keeps more than 1 GiB that its standby has not fetched. Without max_slot_wal_keep_size it fills the disk.',
+			runbook:
+				"A replication slot holds back more than 1 GiB of WAL. `select slot_name, active, wal_status, pg_current_wal_lsn() - restart_lsn as bytes from pg_replication_slots order by 4 desc` names it. If its standby is coming back, see that the disk of the database lasts until then. If nobody needs it any more, `select pg_drop_replication_slot('<name>')` lets the WAL go. `max_slot_wal_keep_size` is the limit beyond which PostgreSQL gives the slot up by itself; the standby is then made anew.",
+		},
+		{
 			name: 'TributaryTransactionLong',
 			severity: 'warning',
 			for: '5m',

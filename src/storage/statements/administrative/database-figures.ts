@@ -2,7 +2,9 @@ import type { Statement } from '../../statement.ts';
 
 /**
  * Reads figures of the server: WAL written so far, failed attempts to archive it, whether the latest one failed, the age of the oldest
- * transaction in seconds, and the greatest share of dead rows of a large table. A server that is being restored has no WAL position of its own.
+ * transaction in seconds, the greatest share of dead rows of a large table, the number of standbys that follow it and the most bytes that one of them
+ * lacks, and the most bytes of WAL that a replication slot holds back. A server that is being restored has no WAL position of its own. What a standby has
+ * is told to members of pg_monitor alone; others see that it is there.
  */
 export const readDatabaseFigures: Statement = {
 	name: 'read_database_figures',
@@ -20,6 +22,16 @@ select
 		select max(u.n_dead_tup::float8 / (u.n_live_tup + u.n_dead_tup))
 		from pg_stat_user_tables u
 		where u.n_live_tup + u.n_dead_tup > 100000
-	), 0)
+	), 0),
+	(select count(*) from pg_stat_replication s where s.state is distinct from 'backup'),
+	case when pg_is_in_recovery() then 0 else coalesce((
+		select greatest(max(pg_current_wal_lsn() - coalesce(s.replay_lsn, s.flush_lsn)), 0)
+		from pg_stat_replication s
+		where s.state is distinct from 'backup'
+	), 0) end,
+	case when pg_is_in_recovery() then 0 else coalesce((
+		select greatest(max(pg_current_wal_lsn() - r.restart_lsn), 0)
+		from pg_replication_slots r
+	), 0) end
 from pg_stat_archiver a`,
 };
