@@ -6,6 +6,7 @@ import { Failure } from '#core/failure.ts';
 import type { AnyRoute, HttpRequest } from '#surfaces/http/message.ts';
 import type { HttpServer } from '#surfaces/http/server.ts';
 import { eventually } from '#test/support/eventually.ts';
+import { defaultLimits, limitsOfProcess } from '../../../src/limits.ts';
 import { createMetrics, metricDefinitions } from '../../../src/metrics.ts';
 import { raw } from './raw.ts';
 import { serve } from './serving.ts';
@@ -195,4 +196,45 @@ describe('a request', () => {
 		assert.match(twice, /^HTTP\/1\.1 401 /);
 		assert.equal(bodyOf(twice), bodyOf(wrong));
 	});
+});
+
+describe('a process of many', () => {
+	// The defaults, with bodies of 100 kB in place of 32 MiB.
+	const scaled = Object.fromEntries(
+		Object.entries(defaultLimits).map(([name, value]) => [
+			name,
+			/^http\w*BytesMax$/.test(name) ? Math.round((value / 2 ** 25) * 1e5) : value,
+		]),
+	);
+
+	for (const count of [1, 3, 8, 16, 64]) {
+		test(`has room for others while the bodies of one key, site or address stall: one of ${count}`, async (t) => {
+			const part = limitsOfProcess({ ...defaultLimits, ...scaled, httpHeaderBytesMax: 16_384 }, count);
+			const server = await serve(routes, part, { admit, trustedProxies: ['127.0.0.1'] });
+			t.after(() => server.close(0));
+			const sockets: Socket[] = [];
+			t.after(() => {
+				for (const socket of sockets) socket.destroy();
+			});
+			const stalled = (key: string, from: string) => {
+				const socket = connect(server.port, '127.0.0.1');
+				sockets.push(socket);
+				socket.on('error', () => undefined);
+				const head = `POST /echo HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${from}\r\nX-API-Key: ${key}\r\nContent-Length: 100000\r\n\r\n`;
+				return new Promise<void>((resolve) => socket.write(head + 'x'.repeat(99_000), () => resolve()));
+			};
+			const echo = async (key: string, from: string) => {
+				const headers = { 'X-API-Key': key, 'X-Forwarded-For': from };
+				const answer = await fetch(`http://127.0.0.1:${server.port}/echo`, { method: 'POST', headers, body: 'x'.repeat(100_000) });
+				await answer.text();
+				return answer.status;
+			};
+			// One sender with two keys of a site, from one address, tries to take all there is.
+			const tries = Math.ceil(part.httpWaitingBytesMax / 100_000);
+			for (let at = 0; at < tries; at++) await Promise.all([stalled('a1', '192.0.2.1'), stalled('a2', '192.0.2.1')]);
+			await eventually(async () => (await echo('a1', '192.0.2.9')) === 429, 'the share of the key and its site');
+			await eventually(async () => (await echo('b1', '192.0.2.1')) === 429, 'the share of the address');
+			assert.equal(await echo('b1', '192.0.2.2'), 200);
+		});
+	}
 });
