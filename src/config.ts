@@ -188,6 +188,12 @@ export const environmentSchema = z.object({
 			'is host names, each with a port or without',
 		)
 		.meta({ description: 'host names that a Host header may put into absolute links, each with a port or for every port' }),
+	OPERATOR_HOSTS: list
+		.refine((names) => names.every((name) => name === '*' || /^\w[\w.-]*$/.test(name)), 'is host names without a port, or *')
+		.meta({
+			description:
+				'further names of console, admin API and /metrics by plain HTTP, beside addresses, localhost and configured names; * → every name',
+		}),
 	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
 	PROCESSES: z.coerce
 		.number()

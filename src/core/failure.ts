@@ -36,6 +36,7 @@ export const failureCodes = {
 	'head-too-large': { hl7: '104', issue: 'too-long', status: 431 },
 	'timed-out': { hl7: '207', issue: 'timeout', status: 408 },
 	'unsupported-media-type': { hl7: '207', issue: 'not-supported', status: 415 },
+	misdirected: { hl7: '207', issue: 'processing', status: 421 },
 	'too-costly': { hl7: '207', issue: 'too-costly', status: 422 },
 	unprocessable: { hl7: '207', issue: 'processing', status: 422 },
 	'too-many-requests': { hl7: '207', issue: 'throttled', status: 429 },

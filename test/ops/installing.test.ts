@@ -58,6 +58,7 @@ describe('compose', () => {
 			[],
 		);
 		assert.ok(Number.parseInt(grace, 10) * 1000 > defaultLimits.drainMsMax);
+		assert.match(compose.configs.prometheus.content, new RegExp(`targets: \\["${environment.OPERATOR_HOSTS}:`));
 	});
 });
 

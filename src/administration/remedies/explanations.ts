@@ -201,6 +201,10 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 		asks: 'Content-Type names a form that is read',
 		by: { fhir: { section: 'RESTful API, Content Types and encodings' } },
 	},
+	misdirected: {
+		wrong: 'the request names the service by a name that is not one of its own',
+		asks: 'the Host header has localhost, an IP address, or a name of OPERATOR_HOSTS',
+	},
 	'too-costly': {
 		wrong: 'the message takes more processor time than a message may take',
 		asks: 'a message stays within its share; the sender divides it, or MESSAGE_CPU_MS_MAX is raised',

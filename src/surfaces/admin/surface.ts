@@ -12,7 +12,7 @@ import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { nodeNameOf, signInProviderOf } from '../../config.ts';
 import { documentationRoutes } from '../http/documentation/routes.ts';
 import { jsonAnswer } from '../http/json-answer.ts';
-import { httpOptions, listening } from '../http/listen.ts';
+import { httpOptions, listening, operatorNames } from '../http/listen.ts';
 import type { AnyRoute, HttpAnswer } from '../http/message.ts';
 import { createHttpServer, type HttpServer, type HttpServerOptions } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
@@ -34,7 +34,10 @@ import { operationServices } from './services.ts';
 import { sessionRoutes } from './session-routes.ts';
 import { uploadRoute } from './upload-route.ts';
 
-export type AdminListenOptions = Pick<HttpServerOptions, 'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin'> & {
+export type AdminListenOptions = Pick<
+	HttpServerOptions,
+	'host' | 'port' | 'sharesPort' | 'tls' | 'trustedProxies' | 'publicOrigin' | 'ownNames'
+> & {
 	/** The files of the console. They may still be being bundled. */
 	assets: Promise<ConsoleAssets>;
 	/** True when the API reference is served. */
@@ -146,7 +149,7 @@ async function open(node: ServiceNode, remotes: Parameters<typeof operationServi
 		intake,
 	};
 	const { sharesPort, tls, trustedProxies, publicOrigin } = httpOptions(node);
-	const listen = { host, port, sharesPort, tls, trustedProxies, publicOrigin };
+	const listen = { host, port, sharesPort, tls, trustedProxies, publicOrigin, ownNames: operatorNames(config, host) };
 	const opening = createAdminSurface(context, { ...listen, assets, documented, version });
 	const addresses = await listening(node, 'admin', host, opening);
 	// Streams never end by themselves, so the server cannot wait for them.

@@ -1,6 +1,9 @@
+import { hostname } from 'node:os';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
+import type { Config } from '../../config.ts';
 import type { ServiceNode } from '../node.ts';
 import type { PublicOrigin } from './origin.ts';
+import { OwnNames } from './own-names.ts';
 import { noteRefusedCredential } from './refused-credential.ts';
 import type { HttpServer, HttpServerOptions } from './server.ts';
 
@@ -24,6 +27,12 @@ export function httpOptions({ config, metrics, log, place, refusals, tracing }: 
 	// A port with TLS is opened beside itself when its certificate is renewed.
 	const sharesPort = place.count > 1 || (tls !== undefined && renewsPorts);
 	return { host, sharesPort, tls, trustedProxies, publicOrigin: { hosts }, limits, metrics, log, tracing, refused };
+}
+
+/** Returns the names of a surface for operators that listens at a host. */
+export function operatorNames(config: Config, host: string): OwnNames {
+	const { OPERATOR_HOSTS: listed, PUBLIC_HOSTS: hosts, PUBLIC_URL, ADMIN_URL } = config;
+	return new OwnNames({ listed, others: [...hosts, host, hostname()], urls: [PUBLIC_URL, ADMIN_URL] });
 }
 
 /** Elsewhere sockets do not share a port as on Linux. */

@@ -74,6 +74,8 @@ interface RoutePattern {
 	isPublic?: boolean;
 	/** True when the handler also answers callers without a key. */
 	isOpen?: boolean;
+	/** True when the handler answers whatever name the Host header has, where its surface asks for the names of its own. */
+	underAnyName?: boolean;
 	/** Tells who calls, where a route lets others in than its surface does. */
 	admit?: Admission;
 }
@@ -112,6 +114,7 @@ export const statusTexts: Readonly<Record<number, string>> = {
 	412: 'Precondition Failed',
 	413: 'Content Too Large',
 	415: 'Unsupported Media Type',
+	421: 'Misdirected Request',
 	422: 'Unprocessable Content',
 	429: 'Too Many Requests',
 	431: 'Request Header Fields Too Large',

@@ -17,6 +17,7 @@ import type { Admission, AnyRoute, HttpAnswer, HttpRequest, Route, StreamedReque
 import type { HttpMetrics } from './metrics.ts';
 import type { WantedPort } from './open-port.ts';
 import { Origins, type PublicOrigin } from './origin.ts';
+import type { OwnNames } from './own-names.ts';
 import { remembering } from './remembering.ts';
 import { RequestTrace, type TracedOrigin } from './request-trace.ts';
 import { Room, type Stay } from './room.ts';
@@ -29,6 +30,8 @@ export interface HttpServerOptions extends WantedPort, Omit<TracedOrigin, 'name'
 	trustedProxies: readonly string[];
 	/** What may stand in absolute links; without it only the address at which the server listens. */
 	publicOrigin?: PublicOrigin;
+	/** The names that a Host header may have; without it, any. */
+	ownNames?: OwnNames | undefined;
 	/** Which pages of other origins may read the answers; without it, none. */
 	crossOrigin?: CrossOrigin;
 	limits: HttpLimits;
@@ -181,7 +184,8 @@ class Server implements HttpServer {
 	 * @throws Failure when the caller is not let in, or when the limits do not allow a request of this length
 	 */
 	#enter(route: AnyRoute, head: Head): Pick<UnderWay, 'stay' | 'admission'> {
-		const { limits } = this.#options;
+		const { limits, ownNames } = this.#options;
+		if (!route.underAnyName) ownNames?.check(head);
 		const admit = route.admit ?? this.#options.admit;
 		const caller = route.isPublic || route.isOpen ? undefined : admit?.(head);
 		// Whoever finds out later that the caller is unknown says so; nobody else has to hear of it.

@@ -4,10 +4,11 @@ import type { Log } from '#core/log.ts';
 import type { MetricSnapshot } from '#core/metric-snapshot.ts';
 import type { ReplicaCondition } from '#storage/replica/replica-watch.ts';
 import type { HttpLimits } from '../http/limits.ts';
-import { listening } from '../http/listen.ts';
+import { listening, operatorNames } from '../http/listen.ts';
 import { acceptedRanges, preferredType } from '../http/media-type.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { HttpMetrics } from '../http/metrics.ts';
+import type { OwnNames } from '../http/own-names.ts';
 import { createHttpServer, type HttpServer } from '../http/server.ts';
 import type { ServiceNode, Surface } from '../node.ts';
 
@@ -29,6 +30,8 @@ export interface OperationsContext {
 	metrics: Exposition & HttpMetrics;
 	/** Returns the metrics of the node; undefined where this process is the whole node. */
 	ofNode?: (() => Promise<readonly MetricSnapshot[]>) | undefined;
+	/** The names under which the metrics may be asked for; without them, any. */
+	ownNames?: OwnNames;
 	log: Log;
 }
 
@@ -77,18 +80,20 @@ export function createOperationsSurface(
 	context: OperationsContext,
 	listen: { host: string; port: number; sharesPort?: boolean },
 ): Promise<HttpServer> {
-	const { limits, metrics, log } = context;
+	const { limits, metrics, ownNames, log } = context;
 	return createHttpServer({
 		...listen,
 		name: 'operations',
 		trustedProxies: [],
+		ownNames,
 		limits,
 		metrics,
 		log,
 		routes: [
 			{ method: 'GET', pattern: '/metrics', handle: (request) => expose(context, request) },
-			{ method: 'GET', pattern: '/health/live', handle: live },
-			{ method: 'GET', pattern: '/health/ready', handle: () => ready(context) },
+			// Balancers ask with a Host header of their own, and the answers name nobody.
+			{ method: 'GET', pattern: '/health/live', underAnyName: true, handle: live },
+			{ method: 'GET', pattern: '/health/ready', underAnyName: true, handle: () => ready(context) },
 		],
 		renderFailure,
 	});
@@ -107,11 +112,12 @@ export const operationsSurface: Surface = {
 			{ name: 'objects', up: () => objectStore.trouble === undefined, reason: () => objectStore.trouble },
 			{ name: 'listeners', up: () => state.listening },
 		];
+		const { OPS_HOST: host, OPS_PORT: port } = config;
 		const context = {
 			...{ checks, draining: () => state.draining, replica: () => database.reads.replica },
 			...{ limits: config.limits, metrics, ofNode: line && (() => line.metrics()), log },
+			ownNames: operatorNames(config, host),
 		};
-		const { OPS_HOST: host, OPS_PORT: port } = config;
 		const server = await createOperationsSurface(context, { host, port, sharesPort: place.count > 1 });
 		// A process that leaves must not answer for a node that goes on.
 		node.onLeave(() => server.close(config.limits.drainMsMax));

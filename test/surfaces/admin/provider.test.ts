@@ -144,7 +144,7 @@ describe('signing in by an OIDC provider', () => {
 			'/a\r\nX: y',
 		])
 			assert.equal((await visit(ann(['readers']), path)).landed, '/', path);
-		const begun = await fetch(`${origin}/api/v1/session/provider`, { redirect: 'manual', headers: { Host: 'evil.example' } });
+		const begun = await fetch(`${origin}/api/v1/session/provider`, { redirect: 'manual', headers: { Host: 'localhost' } });
 		assert.equal(new URL(new URL(begun.headers.get('location') ?? '').searchParams.get('redirect_uri') ?? '').origin, origin);
 		assert.match(
 			begun.headers.getSetCookie()[0] ?? '',

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostname } from 'node:os';
 import { after, before, describe, test } from 'node:test';
 import { chromium } from 'playwright-core';
 import { setSite } from '#administration/sites.ts';
@@ -47,7 +48,7 @@ describe('answers that depend on a key', () => {
 	let south: string;
 	let fhir: FhirCall;
 	before(async () => {
-		service = await testService({ PUBLIC_HOSTS: 'fhir.example.org' });
+		service = await testService({ PUBLIC_HOSTS: 'fhir.example.org', OPERATOR_HOSTS: 'metrics.example.org' });
 		north = (await service.addSite('north')).key;
 		south = (await service.addSite('south')).key;
 		fhir = fhirClient(service, north);
@@ -196,14 +197,73 @@ describe('answers that depend on a key', () => {
 		for (const [surface, request, body] of asked) {
 			const more = `${key}Prefer: respond-async\r\nConnection: close\r\n${body === '' ? '' : json}\r\n${body}`;
 			const answerTo = (host: string) => raw(service.port(surface), `${request} HTTP/1.1\r\nHost: ${host}\r\n${more}`);
-			const claimed = await answerTo('evil.example');
+			// The admin surface answers to names of its own only.
+			const claimed = await answerTo(surface === 'admin' ? 'metrics.example.org' : 'evil.example');
 			assert.match(claimed, /^HTTP\/1\.1 20/, request);
-			assert.doesNotMatch(claimed, /evil/, request);
+			assert.doesNotMatch(claimed, /evil|metrics\.example/, request);
 			assert.ok(claimed.includes(own.replace(/\d+$/, String(service.port(surface)))), request);
 			const listed = await answerTo('fhir.example.org');
 			assert.match(listed, /http:\/\/fhir\.example\.org/, request);
 			assert.ok(!listed.includes(own), request);
 		}
+	});
+
+	describe('without a key, of operations and admin,', () => {
+		const asked = [
+			['ops', 'GET /metrics'],
+			['admin', 'GET /'],
+			['admin', 'GET /sites/north'],
+			['admin', 'GET /api/v1/session'],
+			['admin', 'POST /api/v1/session'],
+			['admin', 'GET /api/v1/sites'],
+			['admin', 'GET /api/documentation/openapi.json'],
+		] as const;
+		const call = (surface: string, request: string, host: string, more = '') =>
+			raw(service.port(surface), `${request} HTTP/1.1\r\nHost: ${host}\r\n${more}Content-Length: 0\r\nConnection: close\r\n\r\n`);
+
+		for (const [surface, request] of asked) {
+			test(`are refused to a page whose name was made to lead here: ${request}`, async () => {
+				for (const host of [
+					'evil.example',
+					`evil.example:${service.port(surface)}`,
+					'localhost.evil.example',
+					'127.0.0.1.evil.example',
+					'',
+				]) {
+					// Such a page takes its own name for the origin, and no proxy vouches for what it says.
+					const answer = await call(surface, request, host, `Origin: http://${host}\r\nX-Forwarded-Proto: https\r\n`);
+					assert.match(answer, /^HTTP\/1\.1 421 Misdirected Request\r\n/, host);
+					assert.match(answer, /"error":"the (?:name '[\w.]+' is not one of this surface|Host header has no name).*OPERATOR_HOSTS/, host);
+					assert.doesNotMatch(answer, /north|tributary_|<html/i);
+				}
+			});
+		}
+
+		test('are given by address, as localhost, and by names that are listed', async () => {
+			const port = service.port('ops');
+			for (const host of [
+				'127.0.0.1',
+				`127.0.0.1:${port}`,
+				'[::1]',
+				`[::1]:${port}`,
+				'192.0.2.7',
+				'localhost',
+				`LOCALHOST:${port}`,
+				'a.localhost',
+			])
+				assert.match(await call('ops', 'GET /metrics', host), /^HTTP\/1\.1 200 /, host);
+			for (const host of [hostname(), 'metrics.example.org', 'Metrics.Example.org.:9464', 'fhir.example.org'])
+				for (const [surface, path] of [
+					['ops', '/metrics'],
+					['admin', '/'],
+				] as const)
+					assert.match(await call(surface, `GET ${path}`, host), /^HTTP\/1\.1 200 /, `${surface} ${host}`);
+		});
+
+		test('tell balancers by any name whether the node is up', async () => {
+			for (const path of ['/health/live', '/health/ready'])
+				assert.match(await call('ops', `GET ${path}`, 'balancer.example'), /^HTTP\/1\.1 200 /, path);
+		});
 	});
 
 	describe('and pages of other origins', () => {
