@@ -3,6 +3,7 @@ import { hostAndPort } from '#core/host-and-port.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { StartError } from '#core/start-error.ts';
 import type { Node } from '#processes/start-node.ts';
+import { reasonInWords } from '#storage/reason-in-words.ts';
 import type { CliHooks } from './cli/command.ts';
 import { runCli } from './cli/run.ts';
 import { type Config, ConfigurationError, environmentOfProcess, readConfig } from './config.ts';
@@ -58,7 +59,7 @@ async function start(): Promise<number> {
 		void tellServiceManager('ready', log);
 		return await ended;
 	} catch (error) {
-		process.stderr.write(`tributary: ${(error as Error).message}\n`);
+		process.stderr.write(`tributary: ${reasonInWords(error)}\n`);
 		if (log && !(error instanceof ConfigurationError || error instanceof StartError))
 			log.fatal({ err: error }, 'the service could not start');
 		return error instanceof ConfigurationError ? 2 : 1;

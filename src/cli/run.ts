@@ -4,7 +4,7 @@ import { pipeline } from 'node:stream/promises';
 import type { FileContent } from '#administration/file-content.ts';
 import { effectOf } from '#administration/operation.ts';
 import { perform } from '#administration/perform.ts';
-import { DatabaseTlsError } from '#storage/database-tls.ts';
+import { reasonInWords } from '#storage/reason-in-words.ts';
 import { ConfigurationError } from '../config.ts';
 import { type BuiltIn, givenOf, usageOf } from './built-in.ts';
 import { builtIns, describedCommands } from './built-ins.ts';
@@ -23,15 +23,9 @@ export async function runCli(argv: readonly string[], streams: CliStreams, hooks
 	try {
 		return await dispatch(argv, streams, hooks);
 	} catch (error) {
-		streams.stderr.write(`tributary: ${reason(error)}\n`);
+		streams.stderr.write(`tributary: ${reasonInWords(error)}\n`);
 		return error instanceof UsageError || error instanceof ConfigurationError ? 2 : 1;
 	}
-}
-
-function reason(error: unknown): string {
-	// What is wrong with a certificate is for whoever gave the URL, and no text for callers of the service.
-	if (error instanceof Error && error.cause instanceof DatabaseTlsError) return error.cause.message;
-	return error instanceof Error ? error.message : String(error);
 }
 
 async function dispatch(given: readonly string[], streams: CliStreams, hooks: CliHooks): Promise<number> {

@@ -3,6 +3,8 @@ import { describe, type TestContext, test } from 'node:test';
 import { newId, nilId } from '#core/id.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
+import { testDatabase } from '#test/support/database.ts';
+import { administer } from '#test/support/template.ts';
 import { type Terminal, terminal, withWest } from '#test/support/terminal.ts';
 
 describe('JSON that scripts rely on', { timeout: 180_000 }, () => {
@@ -319,6 +321,26 @@ describe('exit codes', { timeout: 180_000 }, () => {
 	test('1 when the database cannot be reached', async (t) => {
 		const { run } = await terminal(t, { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
 		assert.equal((await run('site', 'list')).code, 1);
+	});
+
+	test('1 when the database has no connection left, in a sentence, and doctor says so, too', async (t) => {
+		const database = await testDatabase();
+		t.after(() => database[Symbol.asyncDispose]());
+		const url = new URL(database.url);
+		const role = `full_${newId().replaceAll('-', '')}`;
+		await administer(database.url, `create role ${role} login password '${url.password}' connection limit 0`);
+		t.after(() => administer(database.url, `drop role ${role}`));
+		url.username = role;
+		const { run } = await terminal(t, { DATABASE_URL: url.href });
+		const full = /^tributary: the database has no connection left: try again when other programs have ended theirs, or raise max_connections [a-z ]+\n$/;
+		for (const command of [['site', 'list'], ['message', 'list', '--json'], ['migrate']]) {
+			const { code, out, err } = await run(...command);
+			assert.deepEqual([code, out], [1, ''], command.join(' '));
+			assert.match(err, full, command.join(' '));
+		}
+		const { code, out } = await run('doctor');
+		assert.equal(code, 1);
+		assert.match(out, /the database has no connection left/);
 	});
 
 	test('a client may list any source under the policy', async (t) => {

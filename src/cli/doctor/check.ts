@@ -1,4 +1,4 @@
-import { DatabaseTlsError } from '#storage/database-tls.ts';
+import { reasonInWords } from '#storage/reason-in-words.ts';
 import type { Config } from '../../config.ts';
 
 /** `fault`: the service does not start, or may lose or refuse something. `warning`: it works, but somebody should look at it. */
@@ -34,7 +34,6 @@ export async function finding(check: string, work: () => Promise<Finding | Findi
 /** An AggregateError of a connection that was tried over several addresses has no text of its own. */
 export function reasonOf(error: unknown): string {
 	if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join(', ');
-	if (error instanceof Error && error.cause instanceof DatabaseTlsError) return error.cause.message;
-	const text = error instanceof Error ? error.message : String(error);
+	const text = reasonInWords(error);
 	return (text || String((error as NodeJS.ErrnoException).code ?? 'unknown')).split('\n')[0] ?? '';
 }
