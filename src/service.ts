@@ -187,7 +187,7 @@ async function openNode(
 	const { directory } = access;
 	const writer = newOwner();
 	const placements = placementsMemory();
-	const store = configuredObjectStore(config, segmentSettings(limits, writer, log, metrics));
+	const store = configuredObjectStore(config, segmentSettings(limits, writer, log, metrics), () => metrics.objectStoreRetries.inc());
 	const { objects, health: objectStore } = boundedStore(store, { limits, metrics, log });
 	onClose(() => objects.close());
 	const workers = Math.max(1, Math.round((config.WORKERS ?? availableParallelism() - 1) / place.count));

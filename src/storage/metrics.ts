@@ -166,6 +166,12 @@ export const storageMetricDefinitions = {
 		help: 'Steps of the object store that took longer than OBJECT_STORE_MS_MAX.',
 		labels: { step: storeSteps },
 	},
+	objectStoreRetries: {
+		name: 'tributary_object_store_retries_total',
+		kind: 'counter',
+		help: 'Requests to a bucket that were sent again, because it was overloaded, failed or did not answer (OBJECT_STORE_ATTEMPTS_MAX). The first attempt does not count.',
+		labels: {},
+	},
 	operationSeconds: {
 		name: 'tributary_object_store_operation_seconds',
 		kind: 'histogram',

@@ -88,6 +88,12 @@ test('C-STORE into a bucket: answered when it is there, kept aside there, 0xA700
 	assert.equal(server.requests.filter(({ method }) => method === 'PUT').length, asked, 'nothing more is begun');
 	server.fault = () => undefined;
 	await eventually(async () => (await ready()).status === 200, 'readiness again');
+	// Uploads are sent again by this service, all other requests by the SDK.
+	const retries = async () => {
+		const text = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+		return Number(/^tributary_object_store_retries_total (\d+)$/m.exec(text)?.[1]);
+	};
+	assert.ok((await retries()) >= 2, 'two uploads met a fault that may pass');
 	assert.deepEqual(
 		readdirSync(join(service.dataDir, 'objects-spool'), { recursive: true }).filter((name) => String(name).endsWith('.part')),
 		[],

@@ -32,14 +32,20 @@ const s3Pattern = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])(?:\/([\w!.*'()/-]*
  * Returns the object store of OBJECT_STORE_URL: `file:` and an absolute path, as a URL (`file:///var/lib/x`) or plain (`file:/var/lib/x`);
  * or a bucket, `s3://<bucket>/<prefix>`, reached by the AWS_* variables. If unset, objects lie below DATA_DIR. A store of files appends to
  * segments only when it is told how.
+ * @param retried is called when a request to a bucket is sent again
  * @throws Error for any other value, with a text that quotes no part of it
  */
-export function configuredObjectStore(config: ObjectStoreConfig, segments?: SegmentSettings): FileStore | S3Store {
+export function configuredObjectStore(
+	config: ObjectStoreConfig,
+	segments?: SegmentSettings,
+	retried?: S3Access['retried'],
+): FileStore | S3Store {
 	const folder = objectsFolder(config);
 	if (folder !== undefined) return new FileStore(folder, segments);
 	const bucket = bucketOf(config.OBJECT_STORE_URL ?? '');
 	if (bucket === undefined) throw new Error('the object store is given as file:<absolute path> or s3://<bucket>[/<prefix>]');
-	return new S3Store({ ...bucket, spool: join(resolve(config.DATA_DIR), 'objects-spool'), access: bucketAccess(config, segments?.log) });
+	const access = { ...bucketAccess(config, segments?.log), retried };
+	return new S3Store({ ...bucket, spool: join(resolve(config.DATA_DIR), 'objects-spool'), access });
 }
 
 /** Reads `s3://<bucket>/<prefix>`; undefined for anything else. The prefix ends in `/`, or is empty. */

@@ -14,6 +14,8 @@ export interface S3Access {
 	attemptsMax: number;
 	/** Undefined: what the SDK has to say is dropped. */
 	log?: Pick<Log, 'warn'> | undefined;
+	/** Is called when a request is sent again. */
+	retried?: (() => void) | undefined;
 }
 
 type Logger = NonNullable<S3ClientConfig['logger']>;
@@ -32,11 +34,23 @@ function loggerOf(log: S3Access['log']): Logger {
 	return { trace: ignored, debug: ignored, info: ignored, warn: told, error: told };
 }
 
+/** The SDK tells which attempt a request is: `attempt=2; max=3`. It repeats no streamed request; `s3-upload` does that. */
+function countRetries(client: S3, retried: () => void): void {
+	client.middlewareStack.add(
+		(next) => (args) => {
+			const { headers = {} } = args.request as { headers?: Readonly<Record<string, string>> };
+			if (/^attempt=(?!1;)/.test(headers['amz-sdk-request'] ?? '')) retried();
+			return next(args);
+		},
+		{ step: 'finalizeRequest', priority: 'low', name: 'countRetries' },
+	);
+}
+
 /** The SDK is loaded when the first object needs it: most commands, and services with a folder, never do. */
-export async function openClient({ endpoint, region, credentials, answerMsMax, attemptsMax, log }: S3Access): Promise<S3> {
+export async function openClient({ endpoint, region, credentials, answerMsMax, attemptsMax, log, retried }: S3Access): Promise<S3> {
 	const { S3 } = await import('@aws-sdk/client-s3');
 	const agent = { keepAlive: true, maxSockets: socketsMax };
-	return new S3({
+	const client = new S3({
 		...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
 		...(region === undefined && endpoint === undefined ? {} : { region: region ?? 'us-east-1' }),
 		...(credentials === undefined
@@ -61,6 +75,8 @@ export async function openClient({ endpoint, region, credentials, answerMsMax, a
 			httpsAgent: agent,
 		},
 	});
+	if (retried !== undefined) countRetries(client, retried);
+	return client;
 }
 
 function statusOf(error: unknown): number | undefined {

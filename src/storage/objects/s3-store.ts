@@ -92,6 +92,7 @@ export class S3Store implements ObjectStore {
 			upload(client, location, temporary, {
 				partBytes: this.#options.partBytes ?? 64 * MiB,
 				attemptsMax: this.#options.access.attemptsMax,
+				retried: this.#options.access.retried,
 			}),
 		);
 		// A file that cannot be removed now is removed at the next start.

@@ -41,7 +41,7 @@ interface PieceBody {
 /** Sends a piece of a file without buffering it. The SDK does not repeat streamed requests, so that is done here. */
 async function sending<T>(
 	piece: Piece,
-	attemptsMax: number,
+	{ attemptsMax, retried }: Pick<UploadOptions, 'attemptsMax' | 'retried'>,
 	send: (body: PieceBody, options: { abortSignal: AbortSignal }) => Promise<T>,
 ): Promise<T> {
 	const digest = await digestOf(piece);
@@ -56,6 +56,7 @@ async function sending<T>(
 		} catch (error) {
 			if (attempt === attemptsMax || !isPassing(error)) throw error;
 			await new Promise((resolve) => setTimeout(resolve, waitMs * 2 ** attempt * (0.5 + Math.random())));
+			retried?.();
 		} finally {
 			body.destroy();
 		}
@@ -71,6 +72,8 @@ export interface UploadedAs {
 interface UploadOptions {
 	partBytes: number;
 	attemptsMax: number;
+	/** Is called when a part is sent again. */
+	retried?: (() => void) | undefined;
 	/** A DICOM file unless something else is said. */
 	about?: UploadedAs;
 }
@@ -83,17 +86,18 @@ export async function upload(
 	client: S3,
 	location: S3Location,
 	path: string,
-	{ partBytes, attemptsMax, about = { ContentType: 'application/dicom' } }: UploadOptions,
+	{ partBytes, attemptsMax, retried, about = { ContentType: 'application/dicom' } }: UploadOptions,
 ): Promise<void> {
 	const { size } = await stat(path);
+	const again = { attemptsMax, retried };
 	if (size <= partBytes) {
-		await sending({ path, start: 0, end: size }, attemptsMax, (body, options) =>
+		await sending({ path, start: 0, end: size }, again, (body, options) =>
 			client.putObject({ ...location, ...body, ...about }, options),
 		);
 		return;
 	}
 	await inParts(client, location, size, partBytes, about, async (part, start, end) => {
-		const { ETag } = await sending({ path, start, end }, attemptsMax, (body, options) =>
+		const { ETag } = await sending({ path, start, end }, again, (body, options) =>
 			client.uploadPart({ ...location, ...part, ...body }, options),
 		);
 		return ETag;

@@ -22,8 +22,8 @@ beforeEach(() => {
 });
 after(() => server[Symbol.asyncDispose]());
 
-function open(prefix = 'p/', bucket = server.bucket): S3Store {
-	const access = accessTo(endpoint, server.accessKeyId);
+function open(prefix = 'p/', bucket = server.bucket, retried?: () => void): S3Store {
+	const access = { ...accessTo(endpoint, server.accessKeyId), retried };
 	return new S3Store({ bucket, prefix, spool: `${root}/incoming`, access, partBytes: 256 * KiB, copyBytesMax: 256 * KiB });
 }
 
@@ -57,11 +57,16 @@ describe('an upload', () => {
 				[600 * KiB, `1.${index}.2`],
 			] as const) {
 				failing(fault, puts, 2);
-				const store = open();
+				let retried = 0;
+				const store = open('p/', server.bucket, () => retried++);
 				const content = Buffer.alloc(size, uid);
-				await put(store, keyOf(uid), content);
-				const [key = ''] = [...server.objects.keys()].slice(-1);
-				assert.ok(server.objects.get(key)?.bytes.equals(Buffer.concat([head, content])));
+				const key = keyOf(uid);
+				await put(store, key, content);
+				assert.ok(server.objects.get(`p/${key}`)?.bytes.equals(Buffer.concat([head, content])));
+				assert.equal(retried, 2, 'sent again');
+				failing(fault, ({ method }) => method === 'HEAD', 1);
+				assert.equal(await store.size(key), head.length + size);
+				assert.equal(retried, 3, 'sent again by the SDK');
 			}
 		}
 	});
