@@ -1,3 +1,4 @@
+import { StartError } from '#core/start-error.ts';
 import { DatabaseTlsError } from './database-tls.ts';
 import { stateOf } from './sqlstate.ts';
 
@@ -9,6 +10,7 @@ const causesMax = 8;
  * then does not say who has to do what. What is wrong with a certificate is for whoever gave the URL, and no text for callers of the service.
  */
 export function reasonInWords(error: unknown): string {
+	if (error instanceof StartError) return error.message;
 	for (let cause = error, depth = 0; cause instanceof Error && depth < causesMax; cause = cause.cause, depth++) {
 		if (cause instanceof DatabaseTlsError) return cause.message;
 		if (stateOf(cause) === '53300')
