@@ -332,7 +332,8 @@ describe('exit codes', { timeout: 180_000 }, () => {
 		t.after(() => administer(database.url, `drop role ${role}`));
 		url.username = role;
 		const { run } = await terminal(t, { DATABASE_URL: url.href });
-		const full = /^tributary: the database has no connection left: try again when other programs have ended theirs, or raise max_connections [a-z ]+\n$/;
+		const full =
+			/^tributary: the database has no connection left: try again when other programs have ended theirs, or raise max_connections [a-z ]+\n$/;
 		for (const command of [['site', 'list'], ['messages', 'list', '--json'], ['migrate']]) {
 			const { code, out, err } = await run(...command);
 			assert.deepEqual([code, out], [1, ''], command.join(' '));

@@ -91,9 +91,7 @@ export async function upload(
 	const { size } = await stat(path);
 	const again = { attemptsMax, retried };
 	if (size <= partBytes) {
-		await sending({ path, start: 0, end: size }, again, (body, options) =>
-			client.putObject({ ...location, ...body, ...about }, options),
-		);
+		await sending({ path, start: 0, end: size }, again, (body, options) => client.putObject({ ...location, ...body, ...about }, options));
 		return;
 	}
 	await inParts(client, location, size, partBytes, about, async (part, start, end) => {
