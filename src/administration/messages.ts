@@ -6,7 +6,7 @@ import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { patientValues, relatedMessages, showMessage } from '#storage/statements/administrative/read-messages.ts';
 import { type MessageFilters, searchMessages as searchStatement } from '#storage/statements/administrative/search-messages.ts';
-import { controlsAlike, typesAlike } from './alike.ts';
+import { controlsAlike, numbersAlike, patientsAlike, typesAlike } from './alike.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { overtaken, overtakenBy, overtakenText } from './overtaken.ts';
 import { readMessage } from './reading/read-message.ts';
@@ -40,7 +40,9 @@ export const searchMessagesInput = z.strictObject({
 		.string()
 		.max(500)
 		.optional()
-		.describe('an identifier of the patient; if a site is named, messages under any other identifier of that patient are found too'),
+		.describe(
+			'the beginning of an identifier of the patient, in any case; if a site is named, messages under any other identifier of that patient are found too',
+		),
 	patient_id: z.string().optional().describe('id of the patient in the named site'),
 });
 
@@ -118,7 +120,8 @@ export async function messageFilters(context: OperationContext, input: Search): 
 	const { visibleSites } = context;
 	const messageTypes = input.type === undefined ? undefined : await typesAlike(context, siteIds, input.type);
 	const controlIds = input.control_id === undefined ? undefined : await controlsAlike(context, siteIds, input.control_id);
-	if (messageTypes?.length === 0 || controlIds?.length === 0) return undefined;
+	const patients = await patientsOf(context, siteIds, input);
+	if (messageTypes?.length === 0 || controlIds?.length === 0 || patients?.length === 0) return undefined;
 	return {
 		sites: visibleSites === 'all' ? undefined : visibleSites,
 		kind: input.kind,
@@ -128,7 +131,7 @@ export async function messageFilters(context: OperationContext, input: Search): 
 		messageTypes,
 		controlIds,
 		cause: input.cause,
-		patients: await patientsOf(context, input),
+		patients,
 		sinceMs: input.since === undefined ? undefined : Date.parse(input.since),
 		untilMs: input.until === undefined ? undefined : Date.parse(input.until),
 		before: input.before,
@@ -136,17 +139,26 @@ export async function messageFilters(context: OperationContext, input: Search): 
 	};
 }
 
-/** Returns the identifiers to search for. In a single site they include the patient's other identifiers and those of merged patients. */
-async function patientsOf(context: OperationContext, { patient, patient_id: id }: Search): Promise<string[] | undefined> {
-	if (patient === undefined && id === undefined) return undefined;
-	const site = context.visibleSites.length === 1 && context.visibleSites !== 'all' ? context.visibleSites[0] : undefined;
-	if (site === undefined) {
-		if (id !== undefined) throw new AdministrationError('name the site of the patient', 'form', 'site');
-		return [patient ?? ''];
-	}
-	const values = [site, patient ?? null, id === undefined ? null : rowIdOf(id)];
-	const rows = await context.database.rows<{ value: string }>(patientValues, values);
-	return [...new Set([...(patient === undefined ? [] : [patient]), ...rows.map(({ value }) => value)])];
+/**
+ * Returns the identifiers to search for: those that begin with the text. In a single site they include the other identifiers of these patients,
+ * and those of merged patients.
+ */
+async function patientsOf(
+	context: OperationContext,
+	siteIds: readonly string[] | null,
+	{ patient: text, patient_id: id }: Search,
+): Promise<string[] | undefined> {
+	const field = 'patient';
+	if (!text && id === undefined) return undefined;
+	const siteId = siteIds?.length === 1 ? siteIds[0] : undefined;
+	if (siteId === undefined && id !== undefined) throw new AdministrationError('name the site of the patient', 'form', 'site');
+	const named = text ? await numbersAlike(context, siteIds, { kind: 'messagePatient', text, field }) : [];
+	const others = text ? await numbersAlike(context, siteIds, { kind: 'messageOtherPatient', text, field }) : [];
+	if (siteId === undefined) return [...new Set([...named, ...others])];
+	const numbered = text ? await patientsAlike(context, [siteId], { text, field }) : [];
+	const rowIds = [...numbered.map(({ patient_id: rowId }) => rowId), ...(id === undefined ? [] : [rowIdOf(id)])];
+	const rows = await context.database.rows<{ value: string }>(patientValues, [siteId, [...new Set(rowIds)]]);
+	return [...new Set([...named, ...others, ...rows.map(({ value }) => value)])];
 }
 
 export const wholeMessage = messageRecord.extend({

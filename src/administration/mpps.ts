@@ -4,6 +4,7 @@ import { parseExact } from '#core/json.ts';
 import { indexText } from '#record/index-text.ts';
 import { stepStatuses } from '#record/procedure-step.ts';
 import { listReports, listSessions, showSession } from '#storage/statements/administrative/read-sessions.ts';
+import { numbersAlike } from './alike.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { instant, ofSite, page } from './schemas.ts';
 import { visibleSiteIds } from './visible-sites.ts';
@@ -13,12 +14,14 @@ const status = z
 	.transform((text) => text.toUpperCase().replaceAll(/[_-]/g, ' '))
 	.pipe(z.enum(stepStatuses));
 
+const beginning = z.string().trim().transform(indexText);
+
 export const listMppsInput = z.strictObject({
 	...ofSite,
 	status: status.optional(),
 	study: z.string().optional(),
-	patient: z.string().transform(indexText).optional(),
-	accession: z.string().transform(indexText).optional(),
+	patient: beginning.optional().describe('the beginning of the identifier that the modality states for the patient, in any case'),
+	accession: beginning.optional().describe('the beginning of the accession number, in any case'),
 	...page(50),
 });
 export const showMppsInput = z.strictObject({ id: z.string(), ...ofSite });
@@ -57,10 +60,22 @@ type Row<T extends { created_at: string; updated_at: string }> = Omit<T, 'create
 
 /** Lists procedure steps, newest first. */
 export async function listMpps(context: OperationContext, input: Omit<z.infer<typeof listMppsInput>, 'site'>): Promise<MppsRecord[]> {
-	const filters = [input.status, input.study, input.patient, input.accession, input.before].map((value) => value ?? null);
-	const values = [await visibleSiteIds(context), ...filters, input.limit];
+	const siteIds = await visibleSiteIds(context);
+	const patients = await numbersBegun(context, siteIds, { kind: 'stepPatient', text: input.patient, field: 'patient' });
+	const accessions = await numbersBegun(context, siteIds, { kind: 'stepAccession', text: input.accession, field: 'accession' });
+	if (patients?.length === 0 || accessions?.length === 0) return [];
+	const values = [siteIds, input.status ?? null, input.study ?? null, patients, accessions, input.before ?? null, input.limit];
 	const rows = await context.database.rows<Row<MppsRecord>>(listSessions, values);
 	return rows.map((row) => ({ ...row, created_at: row.created_at.toISOString(), updated_at: row.updated_at.toISOString() }));
+}
+
+/** The numbers of a kind that a list is narrowed to; null if it is not. */
+async function numbersBegun(
+	context: OperationContext,
+	siteIds: readonly string[] | null,
+	{ kind, text, field }: { kind: 'stepPatient' | 'stepAccession'; text: string | undefined; field: string },
+): Promise<string[] | null> {
+	return text ? numbersAlike(context, siteIds, { kind, text, field }) : null;
 }
 
 const attributes = z.record(z.string(), z.unknown());

@@ -86,7 +86,8 @@ describe('mpps list', { timeout: 60_000 }, () => {
 		assert.deepEqual(await listed('--status', 'in-progress'), [2]);
 		assert.deepEqual(await listed('--status', 'DISCONTINUED'), [0]);
 		assert.deepEqual(await listed('--study', '1.2.20'), [1]);
-		assert.deepEqual(await listed('--patient', '4711'), [0]);
+		assert.deepEqual(await listed('--patient', '47'), [0]);
+		assert.deepEqual(await listed('--accession', 'a'), [0]);
 		assert.deepEqual(await listed('--accession', 'A1', '--site', 'east'), []);
 		assert.deepEqual(await listed('--limit', '1'), [2]);
 		assert.deepEqual(await listed('--before', ids[1] ?? ''), [0]);

@@ -59,7 +59,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		assert.equal(new URLSearchParams(address()).get('until'), '2026-01-31T12:45:00.000Z');
 		await page.getByText(/^Times are in Europe\/Berlin/).waitFor();
 		await page.getByRole('button', { name: 'Clear', exact: true }).click();
-		await page.getByLabel('Patient identifier').fill('P7');
+		await page.getByLabel('Patient identifier').fill('p79');
 		await found('4 messages');
 		assert.equal(address(), '');
 		await page.getByRole('link', { name: 'Messages', exact: true }).first().click();
@@ -90,7 +90,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		assert.equal(new URLSearchParams(address()).get('which'), 'all');
 	});
 
-	test('of studies, reports and patients are narrowed by the beginning of a number', async () => {
+	test('of studies, reports, patients and procedure steps are narrowed by the beginning of a number', async () => {
 		await service.rows(
 			`with made as (
 				insert into patient (site_id, id, version, last_updated, resource)
@@ -100,6 +100,11 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 			), reported as (
 				insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, filler_number)
 				select site_id, gen_random_uuid(), 1, now(), '{"resourceType":"DiagnosticReport"}', id, 'final', 'Fill-4711' from made
+			), performed as (
+				insert into mpps_session (site_id, id, sop_instance_uid, study_uid, status, late, attributes, patient_id, patient_name, accession_number,
+					series_uids, reports, last_digest, last_message_id, created_at, updated_at)
+				select site_id, gen_random_uuid(), '2.999.1', '2.999.4711', 'COMPLETED', false, '{}', 'Mrn-4711', 'Lovemore', 'Acc-4711', '{}', 1, '',
+					gen_random_uuid(), now(), now() from made
 			)
 			insert into imaging_study (site_id, study_uid, id, patient_id, accession_number, modalities, series_count, instance_count, bytes, created_at, updated_at)
 			select site_id, '2.999.4711', gen_random_uuid(), id, 'Acc-4711', '{CT}', 1, 1, 1, now(), now() from made`,
@@ -117,6 +122,12 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await goTo(page, '/patients?site=north', 'Patients');
 		await page.getByRole('searchbox', { name: 'Search patients' }).fill('mrn-47');
 		await page.getByRole('row', { name: /Lovemore.*Mrn-4711/ }).waitFor();
+		await goTo(page, '/steps?site=north', 'Procedure steps');
+		await page.getByRole('searchbox', { name: 'Accession number' }).fill('cc-47');
+		await page.getByText('No procedure steps match').waitFor();
+		await page.getByRole('searchbox', { name: 'Accession number' }).fill('acc-47');
+		await page.getByRole('searchbox', { name: 'Patient identifier' }).fill('mrn-4');
+		await page.getByRole('row', { name: /Lovemore/ }).waitFor();
 	});
 
 	test('are, after a message, what they were before it', async () => {
@@ -188,7 +199,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 
 	test('start without filters where a link says what they show', async () => {
 		await goTo(page, '/messages', 'Messages');
-		await page.getByLabel('Patient identifier').fill('P7');
+		await page.getByLabel('Patient identifier').fill('P79');
 		await found('4 messages');
 		await page.getByRole('link', { name: 'Failures' }).click();
 		await settled(page);
@@ -198,7 +209,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await page.goBack();
 		await page.goBack();
 		await found('4 messages');
-		assert.equal(await page.getByLabel('Patient identifier').inputValue(), 'P7');
+		assert.equal(await page.getByLabel('Patient identifier').inputValue(), 'P79');
 	});
 
 	test('are not gone to from unsaved edits without a question', async () => {

@@ -9,6 +9,7 @@ import { auditHistogram, messageHistogram, studyHistogram, unmatchedHistogram } 
 import { listAlike, listOverlays, listSharing } from '#storage/statements/administrative/identity.ts';
 import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
 import { searchReportRows } from '#storage/statements/administrative/read-reports.ts';
+import { listSessions } from '#storage/statements/administrative/read-sessions.ts';
 import { causeOf, firstIdOf, type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { nodesOf, type PlanNode, readParents } from '#test/support/plan.ts';
@@ -51,6 +52,11 @@ from generate_series(1, 20000) n;
 insert into diagnostic_report (site_id, id, version, last_updated, resource, patient_id, status, accession_number, filler_number)
 select :site, ('00000000-0000-0000-0005-' || lpad(n::text, 12, '0'))::uuid, 1, now(), '{}', ('00000000-0000-0000-0000-' || lpad(n::text, 12, '0'))::uuid,
 	'final', 'Acc-' || n / 2, 'Fill-' || n
+from generate_series(1, 20000) n;
+insert into mpps_session (site_id, id, sop_instance_uid, study_uid, status, late, attributes, patient_id, accession_number, series_uids, reports, last_digest,
+	last_message_id, created_at, updated_at)
+select :site, ('00000000-0000-0000-0006-' || lpad(n::text, 12, '0'))::uuid, '1.3.' || n, '1.2.' || n, 'COMPLETED', false, '{}', 'P' || n, 'Acc-' || n, '{}', 1,
+	'', :nil, now(), now()
 from generate_series(1, 20000) n;
 insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
 select :site, (lpad(to_hex(:start + n * 1000), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid, to_timestamp((:start + n * 1000) / 1000.0),
@@ -220,12 +226,16 @@ describe('what is grouped and walked through reads an index', () => {
 		assert.ok((await indexes(actorsLike.text, [null, 'MIA'])).includes('audit_event_actor'));
 	});
 
-	test('studies, reports and patients by the beginning of a number', async () => {
+	test('studies, reports, patients, messages and procedure steps by the beginning of a number', async () => {
 		const cases = [
 			['study', '1.2.471', 'imaging_study_pkey', 11],
 			['accession', 'acc-471', 'imaging_study_accession', 11],
 			['reportAccession', 'ACC-471', 'diagnostic_report_accession', 11],
 			['reportFiller', 'Fill-471', 'diagnostic_report_filler', 11],
+			['messagePatient', 'p71', 'message_log_patient', 11],
+			['messageOtherPatient', 'p1000', 'message_log_other_patient', 1],
+			['stepPatient', 'p471', 'mpps_session_patient', 11],
+			['stepAccession', 'acc-471', 'mpps_session_accession', 11],
 		] as const;
 		for (const [kind, text, index, count] of cases) {
 			const { rows } = await client.query(numbersLike[kind].text, [[siteId], beginningsOf(text), 100]);
@@ -249,6 +259,13 @@ describe('what is grouped and walked through reads an index', () => {
 		const used = await indexes(searchReportRows.text, [...page, ...numbers]);
 		for (const index of ['diagnostic_report_patient', 'diagnostic_report_accession', 'diagnostic_report_filler'])
 			assert.ok(used.includes(index), used.join(', '));
+	});
+
+	test('procedure steps that have one of some numbers', async () => {
+		const page = (patients: string[] | null, accessions: string[] | null) => [[siteId], null, null, patients, accessions, null, 20];
+		assert.ok((await indexes(listSessions.text, page(['P471', 'P4710'], null))).includes('mpps_session_patient'));
+		assert.ok((await indexes(listSessions.text, page(null, ['Acc-471', 'Acc-4710']))).includes('mpps_session_accession'));
+		assert.equal((await client.query(listSessions.text, page(['P471'], ['Acc-471']))).rows.length, 1);
 	});
 
 	test('a page of the audit trail by who acted, and of associations', async () => {

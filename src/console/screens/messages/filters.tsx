@@ -79,8 +79,14 @@ export function Filters({
 	const set = (name: keyof MessageFilters) => (value: string) => onFilters({ ...filters, [name]: value });
 	return (
 		<div class="filters">
-			<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
-			<SearchInput first={false} label="Control id" value={filters.control_id} onValue={set('control_id')} />
+			<SearchInput label="Patient identifier" placeholder="Its beginning" value={filters.patient} onValue={set('patient')} />
+			<SearchInput
+				first={false}
+				label="Control id"
+				placeholder="Its beginning"
+				value={filters.control_id}
+				onValue={set('control_id')}
+			/>
 			<TakenInput
 				label="Type"
 				value={filters.type}

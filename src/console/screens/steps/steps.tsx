@@ -89,8 +89,14 @@ export function Steps() {
 			}
 		>
 			<div class="filters">
-				<SearchInput label="Patient identifier" value={filters.patient} onValue={set('patient')} />
-				<SearchInput first={false} label="Accession number" value={filters.accession} onValue={set('accession')} />
+				<SearchInput label="Patient identifier" placeholder="Its beginning" value={filters.patient} onValue={set('patient')} />
+				<SearchInput
+					first={false}
+					label="Accession number"
+					placeholder="Its beginning"
+					value={filters.accession}
+					onValue={set('accession')}
+				/>
 				<Choice label="Status" value={filters.status} options={statuses} onValue={set('status')} />
 				<SavedFilters />
 			</div>

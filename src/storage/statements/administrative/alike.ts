@@ -83,6 +83,10 @@ export const numbersLike = {
 	accession: valuesLike('accessions_like', 'imaging_study', 'accession_number'),
 	reportAccession: valuesLike('report_accessions_like', 'diagnostic_report', 'accession_number'),
 	reportFiller: valuesLike('report_fillers_like', 'diagnostic_report', 'filler_number'),
+	messagePatient: valuesLike('message_patients_like', 'message_log', 'patient'),
+	messageOtherPatient: valuesLike('message_other_patients_like', 'message_log', 'other_patient'),
+	stepPatient: valuesLike('step_patients_like', 'mpps_session', 'patient_id'),
+	stepAccession: valuesLike('step_accessions_like', 'mpps_session', 'accession_number'),
 } as const satisfies Record<string, Statement>;
 
 /** Lists at most `$3` numbers of patients that begin with one of `$2`, in any case, at the sites `$1`, each with its patient, shortest first. */

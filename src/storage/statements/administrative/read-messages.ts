@@ -13,20 +13,14 @@ left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
 left join api_key k on k.site_id = m.site_id and k.id = m.source and m.client_id = ${nilIdSql}`,
 };
 
-/** Values of the identifiers of the patients of the site `$1` that have the identifier `$2`, or the row id `$3`. */
+/** Values of the identifiers of the patients `$2` (row ids) of the site `$1`. */
 export const patientValues: Statement = {
 	name: 'patient_values',
 	text: `
-with named as (
-	select i.patient_id from site s join patient_identifier i on i.site_id = s.id and i.value = $2::text where s.slug = $1
-	union
-	select $3::uuid where $3::uuid is not null
-)
-select distinct o.value
-from site s cross join (select * from named limit 20) n
-join patient_identifier o on o.site_id = s.id and o.patient_id = n.patient_id
-where s.slug = $1
-limit 100`,
+select distinct i.value
+from unnest($2::uuid[]) as n (patient_id)
+join patient_identifier i on i.site_id = $1::uuid and i.patient_id = n.patient_id
+limit 1000`,
 };
 
 /** Lists replays and known repeats of a message, and the patients of its identifiers (`$3`). */

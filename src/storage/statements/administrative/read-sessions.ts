@@ -8,7 +8,7 @@ const columns = `
 /** A session has no key to its study. Either may come first, so they are joined when they are read. */
 const study = 'left join imaging_study t on t.site_id = m.site_id and t.study_uid = m.study_uid';
 
-/** Lists procedure steps, newest first. A filter that is null does not apply. */
+/** Lists procedure steps, newest first. A filter that is null does not apply; `$4` and `$5` are the numbers of which a step has one. */
 export const listSessions: Statement = {
 	name: 'list_sessions',
 	text: `
@@ -19,8 +19,8 @@ ${study}
 where ($1::uuid[] is null or m.site_id = any ($1))
 	and ($2::text is null or m.status = $2)
 	and ($3::text is null or m.study_uid = $3 or (m.other_study_uids is not null and m.other_study_uids @> array[$3]))
-	and ($4::text is null or m.patient_id = $4)
-	and ($5::text is null or m.accession_number = $5)
+	and ($4::text[] is null or m.patient_id = any ($4))
+	and ($5::text[] is null or m.accession_number = any ($5))
 	and ($6::uuid is null or m.id < $6)
 order by m.id desc
 limit $7`,
