@@ -1,9 +1,21 @@
 import { z } from 'zod';
-import { listAudit } from './audit.ts';
+import { listTrail } from './audit.ts';
 import type { OperationContext } from './context.ts';
 import { instant, ofSite, page, time } from './schemas.ts';
 
-export const listAssociationsInput = z.strictObject({ ...ofSite, since: time.optional(), until: time.optional(), ...page(50) });
+const associationOutcomes = ['complete', 'failed', 'broken-off'] as const;
+
+export const listAssociationsInput = z.strictObject({
+	...ofSite,
+	ae: z.string().trim().max(64).optional().describe('the beginning of the calling or called AE title, in any case'),
+	outcome: z
+		.enum(associationOutcomes)
+		.optional()
+		.describe('complete: released, and nothing failed; failed: a request failed; broken-off: it ended without a release'),
+	since: time.optional(),
+	until: time.optional(),
+	...page(50),
+});
 
 export const associationRecord = z.strictObject({
 	id: z.uuid(),
@@ -39,9 +51,9 @@ const noted = z.object({
 /** Lists accepted DICOM associations that have ended, newest first. Associations that only sent a C-ECHO are not recorded. */
 export async function listAssociations(
 	context: OperationContext,
-	input: Omit<z.output<typeof listAssociationsInput>, 'site'>,
+	{ ae, outcome, ...input }: Omit<z.output<typeof listAssociationsInput>, 'site'>,
 ): Promise<AssociationRecord[]> {
-	const events = await listAudit(context, { ...input, action: 'dicom.association' });
+	const events = await listTrail(context, { ...input, part: 'associations', association: { ae, outcome } });
 	return events.map(({ id, site, recorded_at: endedAt, actor, subject, source, detail, studies }) => ({
 		...{ id, site: site ?? '', ended_at: endedAt, calling_ae: subject, source: source ?? '' },
 		client_id: actor.startsWith('client:') ? actor.slice('client:'.length) : null,

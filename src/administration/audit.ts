@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { rowIdOf } from '#record/row-id.ts';
-import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
+import { associationAction, listAuditEvents, type TrailPart } from '#storage/statements/administrative/list-audit.ts';
 import { firstIdOf, idLagMs } from '#storage/statements/administrative/search-messages.ts';
 import { actorsAlike } from './alike.ts';
 import type { OperationContext } from './context.ts';
@@ -15,6 +15,10 @@ export const listAuditInput = z.strictObject({
 		.optional()
 		.describe('a part of who acted, in any case: of the e-mail address, of the owner or label of a key, of the name of a client'),
 	action: z.string().optional().describe('an action such as key.create, or a noun such as key for all of its actions'),
+	changes: z
+		.boolean()
+		.default(false)
+		.describe('only what people and commands changed: without reads, accesses of interfaces, refused callers and sign-ins'),
 	since: time.optional(),
 	until: time.optional(),
 	patient: z.string().optional().describe('id of a patient: who read or changed it, and those whom merges have replaced by it'),
@@ -39,16 +43,35 @@ export const auditRecord = z.strictObject({
 });
 type AuditRecord = z.infer<typeof auditRecord>;
 
+type Asked = Omit<z.input<typeof listAuditInput>, 'site' | 'limit'> & { limit: number };
+
 /** Lists audit events, newest first. Only people with access to all sites see the events that belong to no site. */
-export async function listAudit(
+export function listAudit(context: OperationContext, asked: Asked): Promise<AuditRecord[]> {
+	return listTrail(context, { ...asked, part: trailPartOf(asked) });
+}
+
+/** Associations that are asked for by their action are read by their index, too. */
+export function trailPartOf({ action, changes }: Pick<Asked, 'action' | 'changes'>): TrailPart {
+	if (changes) return 'changes';
+	return action === associationAction ? 'associations' : undefined;
+}
+
+/** Filters of associations. */
+export interface AssociationFilters {
+	ae?: string | undefined;
+	outcome?: string | undefined;
+}
+
+export async function listTrail(
 	context: OperationContext,
-	{ actor, action, since, until, patient, study, before, limit }: Omit<z.infer<typeof listAuditInput>, 'site'>,
+	asked: Omit<Asked, 'changes'> & { part: TrailPart; association?: AssociationFilters },
 ): Promise<AuditRecord[]> {
+	const { actor, action, since, until, patient, study, before, limit, part, association } = asked;
 	const siteIds = await visibleSiteIds(context);
 	const acted = actor === undefined ? undefined : await actorsAlike(context, siteIds, actor);
 	if (acted?.actors.length === 0) return [];
 	const filters = [action, since, until, before].map((value) => value ?? null);
-	const statement = listAuditEvents({ byActor: acted !== undefined, action: action ?? null });
+	const statement = listAuditEvents({ byActor: acted !== undefined, part });
 	type Row = Omit<AuditRecord, 'recorded_at'> & { recorded_at: Date };
 	const values = [
 		acted?.siteIds ?? siteIds,
@@ -59,6 +82,8 @@ export async function listAudit(
 		study ?? null,
 		since === undefined ? null : firstIdOf(Date.parse(since) - idLagMs),
 		until === undefined ? null : firstIdOf(Date.parse(until) + idLagMs),
+		association?.ae || null,
+		association?.outcome ?? null,
 	];
 	const rows = await context.database.search<Row>(statement, values, context.limits.readMsMax);
 	return rows.map((row) => ({ ...row, recorded_at: row.recorded_at.toISOString() }));

@@ -1,9 +1,11 @@
 import { z } from 'zod';
 import { rowIdOf } from '#record/row-id.ts';
 import { auditHistogram, messageHistogram, studyHistogram, unmatchedHistogram } from '#storage/statements/administrative/histograms.ts';
+import type { TrailPart } from '#storage/statements/administrative/list-audit.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
 import { actorsAlike } from './alike.ts';
-import { listAuditInput } from './audit.ts';
+import { listAssociationsInput } from './associations.ts';
+import { type AssociationFilters, listAuditInput, trailPartOf } from './audit.ts';
 import { AdministrationError, type OperationContext } from './context.ts';
 import { messageFilters, searchMessagesInput } from './messages.ts';
 import { instant, ofSite, time } from './schemas.ts';
@@ -16,6 +18,7 @@ const span = {
 
 export const messageHistogramInput = z.strictObject({ ...searchMessagesInput.omit({ before: true, limit: true }).shape, ...span });
 export const auditHistogramInput = z.strictObject({ ...listAuditInput.omit({ before: true, limit: true, study: true }).shape, ...span });
+export const associationHistogramInput = z.strictObject({ ...listAssociationsInput.omit({ before: true, limit: true }).shape, ...span });
 export const siteHistogramInput = z.strictObject({ ...ofSite, ...span });
 export const histogramInput = z.strictObject(span);
 
@@ -117,19 +120,31 @@ export async function messagesOverTime(context: OperationContext, input: z.outpu
 	return counted(context, parts, messageHistogram(filters, lowsOf(parts), highsOf(parts)));
 }
 
-export async function auditOverTime(
+type AuditSpan = Omit<z.output<typeof auditHistogramInput>, 'site' | 'changes'>;
+
+export function auditOverTime(
 	context: OperationContext,
-	{ actor, action, patient, ...span }: Omit<z.output<typeof auditHistogramInput>, 'site'>,
+	asked: Omit<z.output<typeof auditHistogramInput>, 'site'>,
+): Promise<Histogram> {
+	return trailOverTime(context, { ...asked, part: trailPartOf(asked) });
+}
+
+async function trailOverTime(
+	context: OperationContext,
+	{ actor, action, patient, part, association, ...span }: AuditSpan & { part: TrailPart; association?: AssociationFilters },
 ): Promise<Histogram> {
 	const parts = partsOf(context, span);
 	const siteIds = await visibleSiteIds(context);
 	const acted = actor === undefined ? null : [...new Set((await actorsAlike(context, siteIds, actor)).actors)];
-	const values = [lowsOf(parts), highsOf(parts), siteIds, acted, action ?? null, patient === undefined ? null : rowIdOf(patient)];
-	return counted(context, parts, { ...auditHistogram(action ?? null), values });
+	const named = [acted, action ?? null, patient === undefined ? null : rowIdOf(patient), association?.ae || null, association?.outcome ?? null];
+	return counted(context, parts, { ...auditHistogram(part), values: [lowsOf(parts), highsOf(parts), siteIds, ...named] });
 }
 
-export function associationsOverTime(context: OperationContext, input: z.output<typeof siteHistogramInput>): Promise<Histogram> {
-	return auditOverTime(context, { since: input.since, until: input.until, action: 'dicom.association' });
+export function associationsOverTime(
+	context: OperationContext,
+	{ since, until, ae, outcome }: z.output<typeof associationHistogramInput>,
+): Promise<Histogram> {
+	return trailOverTime(context, { since, until, part: 'associations', association: { ae, outcome } });
 }
 
 export async function studiesOverTime(context: OperationContext, input: z.output<typeof siteHistogramInput>): Promise<Histogram> {

@@ -45,6 +45,18 @@ describe('the audit trail', () => {
 			assert.deepEqual(await found({ action: 'client' }, ['west']), ['client.set west', 'client.add west']);
 			assert.deepEqual(await found({ action: 'client.add' }), ['client.add west']);
 			assert.deepEqual(await found({ action: 'clien' }), []);
+			const kinds = ['fhir.update', 'dicom.association', 'patient.read', 'user.sign-in-failed', 'authority.preview', 'bulk.import', 'key.refused'];
+			const changes = ['messages.replay', 'bulk.import.delete', 'sign-in.policy-set', 'patient.merge', 'user.reset-password'];
+			await administration.rows(
+				`insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
+				select s.id, gen_random_uuid(), now(), 'ben', action, '', '{}' from site s cross join unnest($1::text[]) as k (action) where s.slug = 'east'`,
+				[[...kinds, ...changes]],
+			);
+			const ofBen = await found({ actor: 'ben', changes: true }, ['east']);
+			assert.deepEqual(ofBen.sort(), changes.map((action) => `${action} east`).sort());
+			assert.deepEqual((await found({ changes: true, action: 'messages' })).sort(), ['messages.replay east']);
+			assert.equal((await found({ changes: true })).length, whole.length + changes.length);
+			await administration.rows("delete from audit_event where actor = 'ben'");
 			assert.deepEqual(await found({ actor: 'ANN@' }), ['site.add east']);
 			assert.deepEqual(await found({ actor: 'nobody' }), []);
 			// The ids of events have the time at which they were noted.

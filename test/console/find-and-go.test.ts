@@ -130,6 +130,30 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await page.getByRole('row', { name: /Lovemore/ }).waitFor();
 	});
 
+	test('of the audit trail are narrowed to changes, of associations to an AE title and an outcome', async () => {
+		await service.rows(
+			`insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
+			select s.id, (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '70008000' || substr(md5(random()::text), 1, 12))::uuid, now(), 'sender',
+				'dicom.association', calling, jsonb_build_object('called_ae', 'NORTH', 'started_at', to_json(now()), 'bytes', 1, 'instances', 1, 'warnings', 0,
+				'failed', failed, 'requests', '', 'end', 'released')
+			from site s cross join (values ('CT1', 0), ('CT2', 3), ('MR1', 0)) as a (calling, failed) where s.slug = 'north'`,
+		);
+		await goTo(page, '/associations?site=north', 'Associations');
+		await page.getByLabel('AE title').fill('ct');
+		await found('2 associations');
+		await page.getByLabel('Outcome').selectOption('With failed requests');
+		await found('1 association');
+		assert.equal(address(), '?site=north&ae=ct&outcome=failed');
+		await page.reload();
+		await page.getByRole('row', { name: /CT2/ }).waitFor();
+		await goTo(page, '/audit', 'Audit');
+		await page.getByText('dicom.association', { exact: true }).first().waitFor();
+		await page.getByLabel('Show', { exact: true }).selectOption('Changes only');
+		await page.getByText('dicom.association', { exact: true }).first().waitFor({ state: 'detached' });
+		await page.getByText('site.add', { exact: true }).first().waitFor();
+		assert.equal(address(), '?changes=true');
+	});
+
 	test('are, after a message, what they were before it', async () => {
 		await goTo(page, '/messages?site=north', 'Messages');
 		await page.getByRole('button', { name: 'Load more' }).click();

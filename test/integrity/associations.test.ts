@@ -39,5 +39,10 @@ test('an association is listed with who, how much came and how it ended', { time
 	const lost = await StorageScu.open(service.port('dimse'), { called: 'NORTH' });
 	lost.peer.socket.destroy();
 	await eventually(async () => (await listAssociations(context, { limit: 1 }))[0]?.end === 'closed', 'the lost one');
+	const ends = async (asked: object) => (await listAssociations(context, { limit: 10, ...asked })).map(({ end }) => end);
+	assert.ok((await ends({ ae: 'nor', outcome: 'complete' })).every((end) => end === 'released'));
+	assert.deepEqual(await ends({ ae: last?.calling_ae.toLowerCase(), outcome: 'broken-off' }), ['closed']);
+	assert.deepEqual(await ends({ outcome: 'failed' }), []);
+	assert.deepEqual(await ends({ ae: 'orth' }), []);
 	assert.deepEqual(await listAssociations({ ...context, visibleSites: ['east'] }, { limit: 10 }), []);
 });

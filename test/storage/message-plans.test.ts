@@ -60,7 +60,8 @@ select :site, ('00000000-0000-0000-0006-' || lpad(n::text, 12, '0'))::uuid, '1.3
 from generate_series(1, 20000) n;
 insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
 select :site, (lpad(to_hex(:start + n * 1000), 12, '0') || '7000800000000000' || lpad(to_hex(n), 4, '0'))::uuid, to_timestamp((:start + n * 1000) / 1000.0),
-	case when n % 1000 = 0 then 'mia@example.org' else 'key:' || n % 300 end, case when n % 2000 = 5 then 'dicom.association' else 'fhir.read' end, 'x', '{"failed":0}'
+	case when n % 1000 = 0 then 'mia@example.org' else 'key:' || n % 300 end, case when n % 2000 = 5 then 'dicom.association' when n % 500 = 7 then 'client.set' else 'fhir.read' end, 'CT1',
+	'{"failed":0,"end":"released"}'
 from generate_series(1, 20000) n;
 analyze;
 `;
@@ -268,7 +269,7 @@ describe('what is grouped and walked through reads an index', () => {
 		assert.equal((await client.query(listSessions.text, page(['P471'], ['Acc-471']))).rows.length, 1);
 	});
 
-	test('a page of the audit trail by who acted, and of associations', async () => {
+	test('a page of the audit trail by who acted, of associations and of changes', async () => {
 		const page = (sites: unknown, actors: unknown, action: string | null) => [
 			sites,
 			actors,
@@ -277,17 +278,26 @@ describe('what is grouped and walked through reads an index', () => {
 			null,
 			null,
 			20,
-			null,
-			null,
-			null,
-			null,
+			...[null, null, null, null, null, null],
 		];
 		const byActor = page([siteId], ['mia@example.org'], null);
-		assert.ok((await indexes(listAuditEvents({ byActor: true, action: null }).text, byActor)).includes('audit_event_actor'));
-		const { rows } = await client.query(listAuditEvents({ byActor: true, action: null }).text, byActor);
+		assert.ok((await indexes(listAuditEvents({ byActor: true, part: undefined }).text, byActor)).includes('audit_event_actor'));
+		const { rows } = await client.query(listAuditEvents({ byActor: true, part: undefined }).text, byActor);
 		assert.equal(rows.length, 20);
-		const ofAssociations = listAuditEvents({ byActor: false, action: 'dicom.association' });
-		assert.ok((await indexes(ofAssociations.text, page([siteId], null, 'dicom.association'))).includes('audit_event_association'));
+		for (const [part, index, number] of [
+			['associations', 'audit_event_association', 10],
+			['changes', 'audit_event_changes', 20],
+		] as const) {
+			const { text } = listAuditEvents({ byActor: false, part });
+			for (const sites of [[siteId], null]) {
+				assert.ok((await indexes(text, page(sites, null, null))).includes(index), `${part} of ${sites}`);
+				assert.equal((await client.query(text, page(sites, null, null))).rows.length, number);
+			}
+		}
+		const narrowed = listAuditEvents({ byActor: false, part: 'associations' }).text;
+		const byAe = [...page([siteId], null, null).slice(0, 11), 'ct', 'complete'];
+		assert.equal((await client.query(narrowed, byAe)).rows.length, 10);
+		assert.equal((await client.query(narrowed, [...byAe.slice(0, 12), 'failed'])).rows.length, 0);
 	});
 
 	test('what an id belongs to', async () => {
@@ -314,12 +324,11 @@ describe('what is grouped and walked through reads an index', () => {
 			const used = await indexes(text, values);
 			assert.ok(used.includes(index), used.join(', '));
 		}
-		const audit = await indexes(auditHistogram(null).text, [lows, highs, [siteId], null, null, null]);
+		const ofAudit = [lows, highs, [siteId], null, null, null, null, null];
+		const audit = await indexes(auditHistogram(undefined).text, ofAudit);
 		assert.ok(audit.includes('audit_event_pkey') || audit.includes('audit_event_all'), audit.join(', '));
-		const associations = auditHistogram('dicom.association');
-		assert.ok(
-			(await indexes(associations.text, [lows, highs, [siteId], null, 'dicom.association', null])).includes('audit_event_association'),
-		);
+		assert.ok((await indexes(auditHistogram('associations').text, ofAudit)).includes('audit_event_association'));
+		assert.ok((await indexes(auditHistogram('changes').text, ofAudit)).includes('audit_event_changes'));
 		await indexes(unmatchedHistogram.text, [lows, highs]);
 		const moments = [starts, starts].map((each) => each.map((at) => new Date(at).toISOString()));
 		await indexes(studyHistogram.text, [...moments, [siteId]]);

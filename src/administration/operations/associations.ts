@@ -12,7 +12,7 @@ export const associationOperations = [
 		scope: 'sites',
 		input: listAssociationsInput,
 		output: z.array(associationRecord),
-		commandLine: { values: { site: 'slug', since: 'time', until: 'time', before: 'association-id', limit: 'n' } },
+		commandLine: { values: { site: 'slug', ae: 'AE title', since: 'time', until: 'time', before: 'association-id', limit: 'n' } },
 		example: { site: 'north', limit: 20 },
 		run: listAssociations,
 	}),

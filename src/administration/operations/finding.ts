@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { contentSearch, searchContent, searchContentInput } from '../content-search.ts';
 import { findInput, findThings, foundThing } from '../find.ts';
 import {
+	associationHistogramInput,
 	associationsOverTime,
 	auditHistogramInput,
 	auditOverTime,
@@ -32,6 +33,7 @@ const values = {
 	action: 'noun|noun.verb',
 	where: 'field=value|field~text',
 	before: 'message-id',
+	ae: 'AE title',
 };
 
 export const findingOperations = [
@@ -112,7 +114,7 @@ export const findingOperations = [
 		path: '/associations/histogram',
 		role: 'auditor',
 		scope: 'sites',
-		input: siteHistogramInput,
+		input: associationHistogramInput,
 		output: histogram,
 		commandLine: { values },
 		example: { site: 'north' },

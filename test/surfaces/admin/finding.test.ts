@@ -92,6 +92,35 @@ describe('what is found through the admin API', { timeout: 120_000 }, () => {
 		assert.ok((await call(admin, `/audit?actor=example.org&before=${event.id}`)).length > 0);
 	});
 
+	test('the audit trail is narrowed to changes, and associations to an AE title and an outcome', async () => {
+		await service.rows(
+			`insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)
+			select s.id, (lpad(to_hex((extract(epoch from now()) * 1000)::bigint), 12, '0') || '70008000' || substr(md5(random()::text), 1, 12))::uuid, now(), 'sender',
+				'dicom.association', calling, jsonb_build_object('called_ae', 'NORTH', 'started_at', to_json(now()), 'bytes', 1, 'instances', 1, 'warnings', 0,
+				'failed', failed, 'requests', '', 'end', ends)
+			from site s cross join (values ('CT1', 0, 'released'), ('CT2', 3, 'released'), ('MR1', 0, 'idle')) as a (calling, failed, ends) where s.slug = 'north'`,
+		);
+		const actions = async (query: string) => (await call(admin, `/audit?limit=1000${query}`)).map(({ action }: { action: string }) => action);
+		const all = await actions('');
+		const changes = await actions('&changes=true');
+		assert.ok(all.includes('user.sign-in') && all.includes('dicom.association') && changes.includes('user.add'));
+		assert.ok(!changes.some((action: string) => /sign-in|association|search|read/.test(action)), changes.join(', '));
+		const { total } = await call(admin, '/audit/histogram?changes=true');
+		assert.equal(total, changes.length);
+		const file = await fetch(`${admin.origin}/api/v1/audit.csv?changes=true`, { headers: { Cookie: admin.cookie } });
+		assert.equal((await file.text()).trim().split('\r\n').length, changes.length + 1);
+		const callers = async (query: string, client = admin) =>
+			(await call(client, `/associations?${query}`)).map(({ calling_ae: title }: { calling_ae: string }) => title).sort();
+		assert.deepEqual(await callers('ae=ct'), ['CT1', 'CT2']);
+		assert.deepEqual(await callers('ae=nor&outcome=complete'), ['CT1']);
+		assert.deepEqual(await callers('outcome=failed&site=north'), ['CT2']);
+		assert.deepEqual(await callers('outcome=broken-off'), ['MR1']);
+		assert.deepEqual(await callers('ae=CT', manager), []);
+		assert.equal((await call(admin, '/associations?outcome=good')).field, 'outcome');
+		assert.equal((await call(admin, '/associations/histogram?ae=ct')).total, 2);
+		assert.equal((await call(admin, '/associations/histogram?outcome=broken-off')).total, 1);
+	});
+
 	test('an id is found where the caller may see it, and patients leave a trace', async () => {
 		const kinds = async (client: AdminClient, text: string) =>
 			(await call(client, '/find', { text })).map(({ kind, site, detail }: Record<string, string>) => `${kind} ${site} ${detail}`);
@@ -231,7 +260,7 @@ describe('what is found through the admin API', { timeout: 120_000 }, () => {
 		assert.equal((await call(admin, `/messages/histogram`, { until: since, since })).status, 400);
 		assert.ok((await call(admin, '/audit/histogram?actor=mia')).total > 0);
 		assert.ok((await call(manager, '/audit/histogram')).total < (await call(admin, '/audit/histogram')).total);
-		assert.equal((await call(admin, '/associations/histogram')).total, 0);
+		assert.equal((await call(admin, '/associations/histogram')).total, 3);
 		assert.equal((await call(admin, '/studies/histogram')).total, 0);
 		assert.equal((await call(admin, '/unmatched/histogram')).total, 0);
 		assert.equal((await call(manager, '/unmatched/histogram')).status, 403);

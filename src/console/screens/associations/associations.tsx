@@ -2,11 +2,13 @@ import { useState } from 'preact/hooks';
 import { useList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { Choice } from '../../components/choice.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Histogram } from '../../components/histogram.tsx';
 import { Page } from '../../components/page.tsx';
 import { instantsOf, noPeriod, type Period, PeriodFilter } from '../../components/period.tsx';
 import { SavedFilters } from '../../components/saved-filters.tsx';
+import { SearchInput } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
@@ -57,15 +59,36 @@ const columns: readonly Column<AssociationRecord>[] = [
 	{ name: 'end', title: 'Ended', tight: true, cell: ({ end }) => <Badge tone={end === 'released' ? 'good' : 'warning'}>{end}</Badge> },
 ];
 
+interface Filters extends Period {
+	ae: string;
+	outcome: string;
+}
+
+const noFilters: Filters = { ae: '', outcome: '', ...noPeriod };
+
+type Outcome = NonNullable<Parameters<typeof listAssociations>[0]>['outcome'];
+
+const outcomes = [
+	['complete', 'Complete'],
+	['failed', 'With failed requests'],
+	['broken-off', 'Broken off'],
+] as const;
+
+/** Converts to the API's form, instants in UTC. */
+function queryOf({ ae, outcome, ...period }: Filters) {
+	return { ae: ae.trim() || undefined, outcome: (outcome || undefined) as Outcome, ...instantsOf(period) };
+}
+
 /** DICOM associations that sent or retrieved images. Single images that were refused are listed under Messages. */
 export function Associations() {
 	const site = useSiteScope();
 	const [opened, setOpened] = useState<AssociationRecord>();
-	const [period, setPeriod, clear] = useFilters<Period>(noPeriod);
+	const [filters, setFilters, clear] = useFilters(noFilters);
+	const setPeriod = (period: Period) => setFilters({ ...filters, ...period });
 	const found = useList<AssociationRecord>(
-		(page, signal) => listAssociations({ site, ...instantsOf(period), ...page }, signal),
+		(page, signal) => listAssociations({ site, ...queryOf(filters), ...page }, signal),
 		({ id }) => id,
-		[site, period],
+		[site, filters],
 		'associations',
 	);
 	return (
@@ -79,13 +102,20 @@ export function Associations() {
 			}
 		>
 			<div class="filters">
-				<PeriodFilter period={period} onPeriod={setPeriod} onClear={clear} />
+				<SearchInput
+					label="AE title"
+					placeholder="Calling or called"
+					value={filters.ae}
+					onValue={(ae) => setFilters({ ...filters, ae })}
+				/>
+				<Choice label="Outcome" value={filters.outcome} options={outcomes} onValue={(outcome) => setFilters({ ...filters, outcome })} />
+				<PeriodFilter period={filters} onPeriod={setPeriod} onClear={clear} />
 				<SavedFilters />
 			</div>
 			<Histogram
-				ask={(span, signal) => countAssociations({ site, ...span }, signal)}
-				dependencies={[site]}
-				period={period}
+				ask={(span, signal) => countAssociations({ site, ...queryOf(filters), ...span }, signal)}
+				dependencies={[site, filters]}
+				period={filters}
 				onPeriod={setPeriod}
 				noun="association"
 			/>
@@ -98,7 +128,7 @@ export function Associations() {
 				open={(association) => setOpened(association)}
 				tone={({ failed, end }) => (failed > 0 ? 'danger' : end === 'released' ? undefined : 'warning')}
 				empty={
-					<Empty icon="remotes" title={clear ? 'No associations in this period' : 'No associations yet'}>
+					<Empty icon="remotes" title={clear ? 'No associations match the filters' : 'No associations yet'}>
 						<p>When a modality has sent or retrieved images, its association appears here with the outcome.</p>
 					</Empty>
 				}

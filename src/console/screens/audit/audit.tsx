@@ -35,7 +35,7 @@ export const auditColumns: readonly Column<AuditRecord>[] = [
 	},
 ];
 
-const nothing: AuditFilters = { action: '', actor: '', patient: '', ...noPeriod };
+const nothing: AuditFilters = { action: '', actor: '', patient: '', changes: '', ...noPeriod };
 
 export function Audit() {
 	const site = useSiteScope();

@@ -7,6 +7,8 @@ export interface AuditFilters extends Period {
 	action: string;
 	actor: string;
 	patient: string;
+	/** `true`: only changes. */
+	changes: string;
 }
 
 const nouns: readonly (readonly [value: string, label: string])[] = [
@@ -28,8 +30,13 @@ const nouns: readonly (readonly [value: string, label: string])[] = [
 ];
 
 /** Converts to the API's form, instants in UTC. */
-export function queryOf({ action, actor, patient, ...period }: AuditFilters) {
-	const named = { action: action || undefined, actor: actor.trim() || undefined, patient: patient.trim() || undefined };
+export function queryOf({ action, actor, patient, changes, ...period }: AuditFilters) {
+	const named = {
+		action: action || undefined,
+		actor: actor.trim() || undefined,
+		patient: patient.trim() || undefined,
+		changes: changes === 'true' || undefined,
+	};
 	return { ...named, ...instantsOf(period) };
 }
 
@@ -47,6 +54,7 @@ export function Filters({
 		<div class="filters">
 			<SearchInput label="Who" placeholder="E-mail, cli:root, sender" value={filters.actor} onValue={set('actor')} />
 			<SearchInput first={false} label="Patient" placeholder="Id of a patient" value={filters.patient} onValue={set('patient')} />
+			<Choice label="Show" value={filters.changes} any="Everything" options={[['true', 'Changes only']]} onValue={set('changes')} />
 			<Choice label="Actions on" value={filters.action} any="Everything" options={nouns} onValue={set('action')} />
 			<PeriodFilter period={filters} onPeriod={(period) => onFilters({ ...filters, ...period })} onClear={onClear} />
 			<SavedFilters />

@@ -1,6 +1,6 @@
 import type { Statement } from '../../statement.ts';
 import { sitesOf } from './alike.ts';
-import { associationAction, them } from './list-audit.ts';
+import { associationFits, conditionsOfPart, placesOf, type TrailPart, them } from './list-audit.ts';
 import { conditionsOf, type MessageFilters } from './search-messages.ts';
 
 /** In one part of a histogram, this many rows of a site are counted at most. */
@@ -45,31 +45,32 @@ group by b.part`;
 
 /**
  * Counts audit events for each part of the time, among the first `countedMax` of each part of a site: `$3` the sites, `$4` who acted, `$5` an
- * action or its noun, `$6` the row id of a patient.
+ * action or its noun, `$6` the row id of a patient, `$7` and `$8` those of `associationFits`.
  */
-export function auditHistogram(action: string | null): Pick<Statement, 'text'> {
-	const isOfAssociations = action === associationAction;
+export function auditHistogram(part: TrailPart): Pick<Statement, 'text'> {
 	const first = (of: string) => `
-		select e.actor, e.action, e.patients, e.detail from audit_event e
-		where ${of} and e.id >= b.low and e.id < b.high${isOfAssociations ? ` and e.action = '${associationAction}'` : ''} limit ${countedMax}`;
+		select e.actor, e.action, e.subject, e.patients, e.detail from audit_event e
+		where ${of} and e.id >= b.low and e.id < b.high${part === undefined ? '' : ` and ${conditionsOfPart[part]}`} limit ${countedMax}`;
 	const counted = (of: string) => `
 	select count(*) filter (where c.is_asked)::integer as counted,
 		count(*) filter (where c.is_asked and c.failed)::integer as failed, count(*) >= ${countedMax} as more
 	from (
 		select ($4::text[] is null or e.actor = any ($4)) and ($5::text is null or e.action = $5 or starts_with(e.action, $5 || '.'))
-			and ($6::uuid is null or coalesce(e.patients && array(select id from them), false)) as is_asked,
-			${isOfAssociations ? `(e.detail ->> 'failed')::integer > 0` : `e.action like '%.refused' or e.action like '%failed'`} as failed
+			and ($6::uuid is null or coalesce(e.patients && array(select id from them), false)) and ${associationFits('$7', '$8')} as is_asked,
+			${part === 'associations' ? `(e.detail ->> 'failed')::integer > 0` : `e.action like '%.refused' or e.action like '%failed'`} as failed
 		from (${first(of)}) e
 	) c`;
+	const ofEach = (places: string) => `select c.* from (${places}) w (id) cross join lateral (${counted('e.site_id = w.id')}) c`;
+	const anywhere = `(${counted('$3::uuid[] is null')})
+	union all
+	(${ofEach('select unnest($3::uuid[])')})`;
 	return {
 		text: `${them('$6')}
 select b.part::integer as part, coalesce(sum(c.counted), 0)::integer as count, coalesce(sum(c.failed), 0)::integer as failed,
 	coalesce(bool_or(c.more), false) as more
 from ${parts('uuid')}
 cross join lateral (
-	(${counted('$3::uuid[] is null')})
-	union all
-	(select c.* from unnest($3::uuid[]) as w (id) cross join lateral (${counted('e.site_id = w.id')}) c)
+	${part === undefined ? anywhere : ofEach(placesOf('$3'))}
 ) c
 group by b.part`,
 	};
