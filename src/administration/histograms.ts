@@ -122,10 +122,7 @@ export async function messagesOverTime(context: OperationContext, input: z.outpu
 
 type AuditSpan = Omit<z.output<typeof auditHistogramInput>, 'site' | 'changes'>;
 
-export function auditOverTime(
-	context: OperationContext,
-	asked: Omit<z.output<typeof auditHistogramInput>, 'site'>,
-): Promise<Histogram> {
+export function auditOverTime(context: OperationContext, asked: Omit<z.output<typeof auditHistogramInput>, 'site'>): Promise<Histogram> {
 	return trailOverTime(context, { ...asked, part: trailPartOf(asked) });
 }
 
@@ -136,7 +133,13 @@ async function trailOverTime(
 	const parts = partsOf(context, span);
 	const siteIds = await visibleSiteIds(context);
 	const acted = actor === undefined ? null : [...new Set((await actorsAlike(context, siteIds, actor)).actors)];
-	const named = [acted, action ?? null, patient === undefined ? null : rowIdOf(patient), association?.ae || null, association?.outcome ?? null];
+	const named = [
+		acted,
+		action ?? null,
+		patient === undefined ? null : rowIdOf(patient),
+		association?.ae || null,
+		association?.outcome ?? null,
+	];
 	return counted(context, parts, { ...auditHistogram(part), values: [lowsOf(parts), highsOf(parts), siteIds, ...named] });
 }
 

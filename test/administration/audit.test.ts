@@ -45,7 +45,15 @@ describe('the audit trail', () => {
 			assert.deepEqual(await found({ action: 'client' }, ['west']), ['client.set west', 'client.add west']);
 			assert.deepEqual(await found({ action: 'client.add' }), ['client.add west']);
 			assert.deepEqual(await found({ action: 'clien' }), []);
-			const kinds = ['fhir.update', 'dicom.association', 'patient.read', 'user.sign-in-failed', 'authority.preview', 'bulk.import', 'key.refused'];
+			const kinds = [
+				'fhir.update',
+				'dicom.association',
+				'patient.read',
+				'user.sign-in-failed',
+				'authority.preview',
+				'bulk.import',
+				'key.refused',
+			];
 			const changes = ['messages.replay', 'bulk.import.delete', 'sign-in.policy-set', 'patient.merge', 'user.reset-password'];
 			await administration.rows(
 				`insert into audit_event (site_id, id, recorded_at, actor, action, subject, detail)

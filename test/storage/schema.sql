@@ -1131,6 +1131,8 @@ CREATE INDEX audit_event_all ON ONLY public.audit_event USING btree (id);
 
 CREATE INDEX audit_event_association ON ONLY public.audit_event USING btree (site_id, id) WHERE (action = 'dicom.association'::text);
 
+CREATE INDEX audit_event_changes ON ONLY public.audit_event USING btree (site_id, id) WHERE (action !~ '^(callers|dicom|dicomweb|dimse|fhir|mllp|token)\.|^bulk\.(export|import)$|\.(download|echo|match|picture|read|retrieve|search|send|sign-in|sign-out|test|view|viewer|[a-z-]*(failed|preview|refused))$'::text);
+
 CREATE INDEX audit_event_patients ON ONLY public.audit_event USING gin (patients) WITH (gin_pending_list_limit='64') WHERE (patients IS NOT NULL);
 
 CREATE INDEX audit_event_unlinked ON ONLY public.audit_event USING btree (id) WHERE (batch IS NULL);

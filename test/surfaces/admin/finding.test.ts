@@ -100,7 +100,8 @@ describe('what is found through the admin API', { timeout: 120_000 }, () => {
 				'failed', failed, 'requests', '', 'end', ends)
 			from site s cross join (values ('CT1', 0, 'released'), ('CT2', 3, 'released'), ('MR1', 0, 'idle')) as a (calling, failed, ends) where s.slug = 'north'`,
 		);
-		const actions = async (query: string) => (await call(admin, `/audit?limit=1000${query}`)).map(({ action }: { action: string }) => action);
+		const actions = async (query: string) =>
+			(await call(admin, `/audit?limit=1000${query}`)).map(({ action }: { action: string }) => action);
 		const all = await actions('');
 		const changes = await actions('&changes=true');
 		assert.ok(all.includes('user.sign-in') && all.includes('dicom.association') && changes.includes('user.add'));

@@ -102,12 +102,7 @@ export function Associations() {
 			}
 		>
 			<div class="filters">
-				<SearchInput
-					label="AE title"
-					placeholder="Calling or called"
-					value={filters.ae}
-					onValue={(ae) => setFilters({ ...filters, ae })}
-				/>
+				<SearchInput label="AE title" placeholder="Calling or called" value={filters.ae} onValue={(ae) => setFilters({ ...filters, ae })} />
 				<Choice label="Outcome" value={filters.outcome} options={outcomes} onValue={(outcome) => setFilters({ ...filters, outcome })} />
 				<PeriodFilter period={filters} onPeriod={setPeriod} onClear={clear} />
 				<SavedFilters />

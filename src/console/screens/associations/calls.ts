@@ -6,4 +6,7 @@ import { call } from '../../api.ts';
 export type AssociationRecord = z.output<typeof associationRecord>;
 
 export const listAssociations = call<z.input<typeof listAssociationsInput>, AssociationRecord[]>('GET', '/associations');
-export const countAssociations = call<z.input<typeof associationHistogramInput>, z.output<typeof histogram>>('GET', '/associations/histogram');
+export const countAssociations = call<z.input<typeof associationHistogramInput>, z.output<typeof histogram>>(
+	'GET',
+	'/associations/histogram',
+);

@@ -80,13 +80,7 @@ export function Filters({
 	return (
 		<div class="filters">
 			<SearchInput label="Patient identifier" placeholder="Its beginning" value={filters.patient} onValue={set('patient')} />
-			<SearchInput
-				first={false}
-				label="Control id"
-				placeholder="Its beginning"
-				value={filters.control_id}
-				onValue={set('control_id')}
-			/>
+			<SearchInput first={false} label="Control id" placeholder="Its beginning" value={filters.control_id} onValue={set('control_id')} />
 			<TakenInput
 				label="Type"
 				value={filters.type}
