@@ -4,13 +4,25 @@ import type { CliStreams } from './command.ts';
 
 const stepMs = 1000;
 
+interface Following {
+	read(since: string): Promise<unknown>;
+	/** The time from which on what has come already is shown. */
+	from: string | undefined;
+	isJson: boolean;
+}
+
 /** Prints messages as they come, until the process is told to end. */
-export async function follow(read: (since: string) => Promise<unknown>, streams: CliStreams, isJson: boolean): Promise<void> {
+export async function follow({ read, from, isJson }: Following, streams: CliStreams): Promise<void> {
 	const ends = new AbortController();
 	const end = () => ends.abort();
 	for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+	let asked = from;
 	const tail = new Tail(
-		async (since) => messageTail.parse(await read(since)),
+		async (since) => {
+			const found = messageTail.parse(await read(asked ?? since));
+			asked = undefined;
+			return found;
+		},
 		() => Date.now(),
 	);
 	try {

@@ -96,7 +96,9 @@ function runOn(opened: Opened, { operation, inputs, repeated, json, to }: Call, 
 	return withContext(opened, streams, hooks, async (context) => {
 		const { commandLine } = operation;
 		if (commandLine !== 'none' && commandLine.follows === true) {
-			await follow((since) => perform(operation, context, { since, ...inputs[0] }), streams, json);
+			const from = inputs[0]?.['since'];
+			const read = (since: string) => perform(operation, context, { ...inputs[0], since });
+			await follow({ read, from: typeof from === 'string' ? from : undefined, isJson: json }, streams);
 			return followed;
 		}
 		const results: unknown[] = [];

@@ -4,6 +4,7 @@ import { newId, nilId } from '#core/id.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
 import { firstIdOf } from '#storage/statements/administrative/search-messages.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { eventually } from '#test/support/eventually.ts';
 import { administer } from '#test/support/template.ts';
 import { type Terminal, terminal, withWest } from '#test/support/terminal.ts';
 
@@ -191,6 +192,36 @@ describe('the message log', { timeout: 180_000 }, () => {
 		assert.deepEqual(await listed('--limit', '2'), [2, 1]);
 		assert.deepEqual(await listed('--before', ids[1] ?? ''), [0]);
 		assert.deepEqual(await listed('--unmatched'), []);
+	});
+
+	test('is followed: what comes while the command runs is printed once, until the process is told to end', async (t) => {
+		const { shell } = await withMessages(t);
+		const come = (controlId: string, outcome: string) => {
+			const bytes = [Buffer.from('MSH|'), Buffer.from('')];
+			return shell.rows(insert, ['west', newId(), 9, nilId, new Date().toISOString(), controlId, outcome, null, null, ...bytes]);
+		};
+		const [listeners, printed] = [process.listeners('SIGINT'), () => shell.printed.split('\n').slice(0, -1)];
+		const end = () => process.listeners('SIGINT').find((listener) => !listeners.includes(listener))?.('SIGINT');
+		const following = shell.run('messages', 'tail', '--since', '2026-03-01', '--outcome', 'refused', '--json');
+		await eventually(() => printed().length === 2, 'what had come before');
+		for (const [index, controlId] of ['Late', 'Later'].entries()) {
+			await come(`${controlId} accepted`, 'accepted');
+			await come(controlId, 'refused');
+			await eventually(() => printed().length === 3 + index, controlId);
+		}
+		end();
+		const { code, out, err } = await following;
+		assert.deepEqual([code, err], [0, '']);
+		const shown = out.trim().split('\n');
+		assert.deepEqual(
+			shown.map((line) => JSON.parse(line).control_id),
+			['M1', 'M2', 'Late', 'Later'],
+		);
+		const plain = shell.run('messages', 'tail', '--outcome', 'accepted');
+		await eventually(() => printed().length === 2, 'the lines');
+		end();
+		assert.match((await plain).out, /^\S+Z {2}west {2}ADT\^A08 {3}accepted {2}10\.0\.0\.1 {2}mllp {2}Late accepted\n.*Later accepted\n$/);
+		assert.deepEqual(process.listeners('SIGINT'), listeners, 'nothing is left behind');
 	});
 
 	test('shows a message by its segments, with its acknowledgement and its failure', async (t) => {

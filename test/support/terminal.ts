@@ -21,6 +21,8 @@ export interface Terminal {
 	/** The width of the terminal; undefined: the output goes to a file. */
 	columns: number | undefined;
 	delivered: Delivery[];
+	/** What the command that runs has printed so far, or the last one. */
+	printed: string;
 	run(...argv: string[]): Promise<Outcome>;
 	/** Runs with --json, expects success, answers what was printed. */
 	json(...argv: string[]): Promise<ReturnType<typeof JSON.parse>>;
@@ -46,8 +48,13 @@ export async function terminal(t: TestContext, environment: Record<string, strin
 	const run = async (...argv: string[]): Promise<Outcome> => {
 		let out = '';
 		let err = '';
+		shell.printed = '';
+		const print = (text: string) => {
+			out += text;
+			shell.printed = out;
+		};
 		const streams = {
-			stdout: { write: (text: string) => (out += text), columns: shell.columns },
+			stdout: { write: print, columns: shell.columns },
 			stderr: { write: (text: string) => (err += text) },
 		};
 		const hooks = {
@@ -66,6 +73,7 @@ export async function terminal(t: TestContext, environment: Record<string, strin
 		dataDir,
 		columns: undefined,
 		delivered,
+		printed: '',
 		run,
 		json: async (...argv) => {
 			const { code, out, err } = await run(...argv, '--json');
