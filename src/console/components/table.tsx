@@ -46,10 +46,12 @@ export interface TableProps<Row> {
 	faded?(row: Row): boolean;
 	/** Rows that show a problem are marked. */
 	tone?(row: Row): 'danger' | 'warning' | undefined;
+	/** Rows are low: what stands below a value stands beside it, and narrow windows have several values in a line. */
+	dense?: boolean;
 }
 
 /** The keys j and k move between rows. Below 640 px each row is a block of names and values. */
-export function Table<Row>({ caption, columns, rows, identify, href, open, faded, tone }: TableProps<Row>) {
+export function Table<Row>({ caption, columns, rows, identify, href, open, faded, tone, dense = false }: TableProps<Row>) {
 	const press = (event: MouseEvent, row: Row) => {
 		if (event.target instanceof Element && event.target.closest('a, button, input, label, summary')) return;
 		if (String(getSelection()) !== '') return;
@@ -76,7 +78,7 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 	return (
 		<div class="table-frame">
 			{/* The roles are those of the elements; stacked rows, which are no table to the style sheet, lose them otherwise. */}
-			<table role="table" class={href || open ? 'table pressable' : 'table'}>
+			<table role="table" class={['table', href || open ? 'pressable' : '', dense ? 'dense' : ''].join(' ').trim()}>
 				<caption class="visually-hidden">{caption}</caption>
 				<thead role="rowgroup">
 					<tr role="row">

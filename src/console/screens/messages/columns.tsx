@@ -31,6 +31,7 @@ export const messageColumns: readonly Column<MessageRecord>[] = [
 
 export const messageTable: Omit<TableProps<MessageRecord>, 'rows' | 'caption'> = {
 	columns: messageColumns,
+	dense: true,
 	identify: ({ id }) => id,
 	href: ({ id }) => `/messages/${id}`,
 	tone: ({ outcome, flags }) => (outcome === 'refused' ? 'danger' : flags.length > 0 ? 'warning' : undefined),

@@ -18,6 +18,7 @@ export function Messages({ site, id }: { site: string; id: string }) {
 			caption="Messages about this patient, newest first"
 			noun="message"
 			columns={messageColumns}
+			dense
 			identify={(message) => message.id}
 			href={(message) => `/messages/${message.id}`}
 			empty={
