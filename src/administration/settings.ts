@@ -137,8 +137,8 @@ export function applySettings<H extends Holder>(holder: H, entity: Entities[H], 
 	entity.settings = kept as Settings;
 }
 
-/** The holder that a value comes from. */
-const origins = [...holders, 'default', 'host'] as const;
+/** What a value comes from. */
+const origins = [...holders, 'default', 'environment', 'host'] as const;
 
 export const settingsInForce = z
 	.record(
@@ -149,7 +149,7 @@ export const settingsInForce = z
 		}),
 	)
 	.describe(
-		'the value of each setting that holds, and where it comes from: the sender, its site, the default, or the host where it is assumed',
+		'the value of each setting that holds, and where it comes from: the sender, its site, the default, a variable of the environment (null), or the host where it is assumed',
 	);
 type SettingsInForce = z.infer<typeof settingsInForce>;
 
@@ -168,7 +168,7 @@ export function inForce<H extends Holder>(holder: H, entity: Entities[H], site: 
 				return [name, { value: hostTimeZone(), from: 'host' }];
 			const fallback = defaultOf(name) ?? null;
 			for (const [from, own] of levels) if (isSet(from, name, own[name])) return [name, { value: own[name], from }];
-			return [name, { value: fallback, from: 'default' }];
+			return [name, { value: fallback, from: 'variable' in definitionOf(name) ? 'environment' : 'default' }];
 		}),
 	) as SettingsInForce;
 }

@@ -1,6 +1,9 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
+import { setClient } from '#administration/clients.ts';
+import { setSite } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
 import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, seriousViolations, signInOnPage } from '#test/support/browser.ts';
 import { sendAll } from '#test/support/mllp-client.ts';
@@ -42,6 +45,37 @@ describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }
 		assert.equal(await row.count(), 0);
 		assert.equal(new URL(page.url()).searchParams.get('state'), 'failing');
 		await page.getByRole('link', { name: /Unmatched traffic/ }).waitFor();
+		assert.deepEqual(await seriousViolations(page), []);
+		await page.getByRole('button', { name: '1 failing' }).click();
+		await row.waitFor();
+		const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()]);
+		assert.equal(download.suggestedFilename(), 'feeds.csv');
+		const [names = '', ...lines] = readFileSync(await download.path(), 'utf8')
+			.trim()
+			.split('\r\n');
+		assert.ok(names.startsWith('"id","site","kind","name","protocols","state"'), names);
+		assert.ok(
+			lines.some((line) => line.includes('"north","client","Admission","hl7-mllp","connected"')),
+			lines.join('\n'),
+		);
+		assert.equal(lines.length, await page.locator('main [data-row]').count());
+	});
+
+	test('show on their page which settings hold for them, and where each comes from', async () => {
+		await setSite(service.administration, { slug: 'north', time_zone: 'Europe/Berlin' });
+		const [client] = await service.rows<{ id: string }>("select id from integration_client where name = 'Admission'");
+		await setClient(service.administration, { id: client?.id ?? '', charset: '8859/1' });
+		await goTo(page, '/', 'Feeds');
+		await page.getByRole('link', { name: /Admission/ }).click();
+		const inForce = page.getByRole('region', { name: 'Settings in force' });
+		const value = (label: string) => inForce.locator('dl > div').filter({ has: page.getByText(label, { exact: true }) });
+		await value('Time zone').getByText('Europe/Berlin').waitFor();
+		await value('Time zone').getByText('set for the site').waitFor();
+		await value('Character set').getByText('set for this feed').waitFor();
+		await value('Another person under a known number').getByText('the default').waitFor();
+		await inForce.getByText('Settings of its site').click();
+		await inForce.getByText('what MESSAGE_RETENTION_DAYS says').waitFor();
+		await inForce.getByText('said by the environment').first().waitFor();
 		assert.deepEqual(await seriousViolations(page), []);
 	});
 

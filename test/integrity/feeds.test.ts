@@ -5,7 +5,7 @@ import { setClient } from '#administration/clients.ts';
 import { listFeeds, sitesOfSilentFeeds } from '#administration/feeds/list-feeds.ts';
 import { setPaused } from '#administration/feeds/pause-feed.ts';
 import type { FeedRecord } from '#administration/feeds/records.ts';
-import { findFeed } from '#administration/feeds/show-feed.ts';
+import { findFeed, showFeed } from '#administration/feeds/show-feed.ts';
 import { listAlerts } from '#administration/notifications.ts';
 import { setSite } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
@@ -148,6 +148,13 @@ describe('feeds', { timeout: 120_000 }, () => {
 	test('that are paused take nothing over MLLP, and what waited is taken when they resume; another client goes on', async () => {
 		await setPaused(service.administration, { id: client, paused: true });
 		assert.equal((await feed(client)).state, 'paused');
+		const settings = (await showFeed(visible(['north']), await feed(client))).settings ?? {};
+		assert.deepEqual(settings['paused'], { value: true, from: 'client' });
+		assert.deepEqual(settings['report_writes'], { value: false, from: 'default' });
+		assert.deepEqual(settings['message_retention_days'], { value: null, from: 'environment' });
+		const ofKey = (await showFeed(visible(['north']), await feedOfKey())).settings ?? {};
+		assert.deepEqual(ofKey['paused'], { value: false, from: 'default' });
+		assert.equal((await showFeed(visible(['north']), await feed('north:unmatched'))).settings, null);
 		const sender = await MllpClient.connect(service.port('mllp'));
 		const held = sender.send(adt('held', 'FEED', 7));
 		let isAnswered = false;

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { instant, ofSite } from '../schemas.ts';
+import { settingsInForce } from '../settings.ts';
 
 const amount = z.number().int();
 
@@ -46,6 +47,9 @@ export type FeedRecord = z.infer<typeof feedRecord>;
 
 export const shownFeed = feedRecord.extend({
 	called_ae: z.string().nullable().describe('the AE title of its site'),
+	settings: settingsInForce
+		.nullable()
+		.describe('those of the sender, and those that only its site has; null where nobody sends any more, or nobody is known'),
 	failures: z
 		.array(
 			z.strictObject({

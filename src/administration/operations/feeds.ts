@@ -52,7 +52,7 @@ export const feedOperations = [
 	}),
 	defineOperation({
 		name: 'feed show',
-		summary: 'shows a feed with its failures by cause, its latest messages and who changed it',
+		summary: 'shows a feed with its failures by cause, its latest messages, the settings in force and who changed it',
 		method: 'GET',
 		path: '/feeds/{id}',
 		role: 'auditor',

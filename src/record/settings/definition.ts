@@ -38,6 +38,8 @@ interface Text extends Written {
 	kind: 'text';
 	/** Says what holds while nobody has set it. */
 	otherwise: string;
+	/** The variable of the environment that holds then. */
+	variable?: string;
 }
 
 interface List extends Written {

@@ -27,6 +27,7 @@ const keptDays = <const Variable extends string>(label: string, what: string, va
 		kind: 'text',
 		placeholder: '3650',
 		fault: (text: string) => (/^(?:0|[1-9]\d{0,4})$/.test(text) ? undefined : 'days are a whole number from 0 to 99999; 0 is for ever'),
+		variable,
 		otherwise: `what ${variable} says`,
 	}) as const;
 

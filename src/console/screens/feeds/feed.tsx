@@ -6,6 +6,7 @@ import { Button, LinkButton } from '../../components/button.tsx';
 import { AreaChart } from '../../components/chart.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
+import { InForce } from '../../components/in-force.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
@@ -81,6 +82,7 @@ function Shown({ feed, reload }: { feed: ShownFeed; reload(): void }) {
 					<Panel title="Now">
 						<Facts facts={factsOf(feed)} />
 					</Panel>
+					<InForceHere feed={feed} />
 					<Changes feed={feed} />
 				</div>
 			</div>
@@ -103,6 +105,21 @@ function factsOf(feed: ShownFeed) {
 		['AE title of the site', called_ae],
 		['Figures since', since === null ? null : <Time key="since" at={since} />],
 	] as const;
+}
+
+/** Which settings hold for what this feed sends, and where each comes from. */
+function InForceHere({ feed: { kind, settings } }: { feed: ShownFeed }) {
+	if (settings === null) return null;
+	const holder = kind === 'client' || kind === 'key' ? kind : undefined;
+	return (
+		<Panel title="Settings in force">
+			{holder !== undefined && <InForce holder={holder} settings={settings} here="set for this feed" />}
+			<details class="runbook" open={holder === undefined}>
+				<summary>Settings of its site</summary>
+				<InForce holder="site" without={holder} settings={settings} here="set for the site" />
+			</details>
+		</Panel>
+	);
 }
 
 function Traffic({ feed: { hours } }: { feed: ShownFeed }) {

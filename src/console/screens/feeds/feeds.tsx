@@ -1,15 +1,17 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
-import { LinkButton } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { Sparkline } from '../../components/chart.tsx';
 import { Empty, Loading } from '../../components/empty.tsx';
 import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
+import { csvOf } from '../../csv.ts';
 import { count, figure, milliseconds } from '../../format.ts';
 import { setQuery, usePlace } from '../../router.ts';
+import { saveFile } from '../../save-file.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { type FeedRecord, listFeeds } from './calls.ts';
@@ -85,8 +87,19 @@ export function Feeds() {
 		return () => clearInterval(timer);
 	}, [answer.reload]);
 	const feeds = answer.data ?? [];
+	const shown = feeds.filter(({ state }) => wanted === '' || state === wanted);
 	return (
-		<Page title="Feeds" lead="This page shows every sender, and the traffic that matches none of them. The figures are those of all nodes.">
+		<Page
+			title="Feeds"
+			lead="This page shows every sender, and the traffic that matches none of them. The figures are those of all nodes."
+			actions={
+				shown.length > 0 && (
+					<Button icon="download" onClick={() => saveFile('feeds.csv', 'text/csv;charset=utf-8', csvOf(shown))}>
+						CSV
+					</Button>
+				)
+			}
+		>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{answer.data === undefined ? (
 				!answer.failure && <Loading lines={8} />
@@ -96,7 +109,7 @@ export function Feeds() {
 				<>
 					<Network turn={turn} />
 					<States feeds={feeds} wanted={wanted} />
-					<Groups feeds={feeds.filter(({ state }) => wanted === '' || state === wanted)} />
+					<Groups feeds={shown} />
 				</>
 			)}
 		</Page>
