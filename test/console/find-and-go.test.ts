@@ -148,7 +148,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await page.getByRole('row', { name: /CT2/ }).waitFor();
 		await goTo(page, '/audit', 'Audit');
 		await page.getByText('dicom.association', { exact: true }).first().waitFor();
-		await page.getByLabel('Show', { exact: true }).selectOption('Changes only');
+		await page.getByRole('combobox', { name: /^Show/ }).selectOption('Changes only');
 		await page.getByText('dicom.association', { exact: true }).first().waitFor({ state: 'detached' });
 		await page.getByText('site.add', { exact: true }).first().waitFor();
 		assert.equal(address(), '?changes=true');
