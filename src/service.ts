@@ -17,6 +17,7 @@ import { instanceIndex } from '#imaging/index-instance.ts';
 import { InstanceIntake } from '#imaging/intake.ts';
 import { storedHead } from '#imaging/stored-head.ts';
 import { Ingest } from '#ingest/worker.ts';
+import { tracedCalls } from '#record/traced-calls.ts';
 import { Renderer } from '#rendering/renderer.ts';
 import { watchBudget } from '#retention/budget.ts';
 import { keepRetention } from '#retention/keep.ts';
@@ -182,7 +183,8 @@ async function openNode(
 	onClose(() => refusals.close());
 	const hasReplica = config.DATABASE_READ_URL !== undefined;
 	const targets = targetPolicy(config.ALLOWED_TARGETS, config.HOST);
-	const own = { database: database.access, dataDir, allowAnySource, targets, hasReplica, limits, log, metrics, clock };
+	const trace = tracedCalls(tracing, 'token-issuer');
+	const own = { database: database.access, dataDir, allowAnySource, targets, trace, hasReplica, limits, log, metrics, clock };
 	const access = await openAccess(own, onClose);
 	const { directory } = access;
 	const writer = newOwner();

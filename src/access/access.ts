@@ -1,3 +1,4 @@
+import type { HttpReach } from '#core/permitted-request.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
 import { openNodeProcess } from '#storage/node-processes.ts';
 import { type DatabaseDirectory, type DirectoryOptions, openDirectory } from './database-directory.ts';
@@ -9,6 +10,8 @@ export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'> {
 	limits: AccessLimits;
 	/** ALLOWED_TARGETS. */
 	targets: TargetPolicy;
+	/** Follows the calls of providers; undefined while nothing is traced. */
+	trace: HttpReach['trace'];
 	/** True if a replica answers reads; it may be there while the database is away. */
 	hasReplica: boolean;
 }
@@ -24,12 +27,12 @@ export interface Access {
 
 /** @throws Error when the database cannot be read at the start */
 export async function openAccess(options: AccessOptions, onClose: (close: () => Promise<void>) => void): Promise<Access> {
-	const { dataDir, limits, targets, hasReplica, log } = options;
+	const { dataDir, limits, targets, trace, hasReplica, log } = options;
 	const staleMsMax = hasReplica ? limits.accessStaleReplicaMsMax : limits.accessStaleMsMax;
 	const directory = await openDirectory({ ...options, staleMsMax });
 	onClose(() => directory.close());
 	const own = await openNodeProcess({ dataDir, refresh: () => directory.refresh(), waitMsMax: limits.accessConfirmMsMax, log });
 	onClose(() => own.close());
-	const tokens = new Tokens({ directory, limits, targets, log, clock: options.clock });
+	const tokens = new Tokens({ directory, limits, targets, trace, log, clock: options.clock });
 	return { directory, tokens, accessChanged: () => own.confirmed() };
 }

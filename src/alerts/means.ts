@@ -1,4 +1,5 @@
 import { SecretBox } from '#access/second-factor/secret-box.ts';
+import type { HttpReach } from '#core/permitted-request.ts';
 import { targetPolicy } from '#core/target-policy.ts';
 import { type Config, mailOf } from '../config.ts';
 import { Sender } from './sender.ts';
@@ -12,7 +13,8 @@ export interface NotificationMeans {
 	open(sealed: Buffer, notification: string): Buffer;
 }
 
-export function notificationMeans(config: Config, nowMs: () => number): NotificationMeans {
+/** @param trace follows the calls of webhooks */
+export function notificationMeans(config: Config, nowMs: () => number, trace?: HttpReach['trace']): NotificationMeans {
 	const box = new SecretBox({ key: config.SECOND_FACTOR_KEY, dataDir: config.DATA_DIR });
 	const of = (notification: string) => `webhook ${notification}`;
 	return {
@@ -20,6 +22,7 @@ export function notificationMeans(config: Config, nowMs: () => number): Notifica
 			mail: mailOf(config),
 			targets: targetPolicy(config.ALLOWED_TARGETS, config.HOST),
 			msMax: config.limits.notificationMsMax,
+			trace,
 			nowMs,
 		}),
 		seal: (secret, notification) => box.seal(secret, of(notification)),

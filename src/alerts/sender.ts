@@ -1,6 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { permittedRequest } from '#core/permitted-request.ts';
-import type { TargetPolicy } from '#core/target-policy.ts';
+import { type HttpReach, permittedRequest } from '#core/permitted-request.ts';
 import { type Notice, subjectOf, textOf } from './notice.ts';
 
 export type Recipient = { by: 'email'; target: string } | { by: 'webhook'; target: string; secret: Uint8Array };
@@ -21,11 +20,10 @@ export interface Mail {
 	from: string;
 }
 
-export interface SenderOptions {
+/** The reach is that of webhooks; mails have the same time. */
+export interface SenderOptions extends HttpReach {
 	/** Undefined where no mail server is set. */
 	mail: Mail | undefined;
-	targets: TargetPolicy;
-	msMax: number;
 	nowMs(): number;
 }
 

@@ -11,12 +11,22 @@ export interface HttpCall {
 	body?: string | undefined;
 }
 
+/** Follows one call that is sampled. */
+export interface CallTrace {
+	/** The header by which the receiver continues the trace (W3C Trace Context). */
+	readonly traceparent: string;
+	/** There was an answer with this status, or there was none. */
+	end(outcome: number | 'error'): void;
+}
+
 /** The bounds of a call. */
 export interface HttpReach {
 	/** Decides by the address that the connection goes to. */
 	targets: TargetPolicy;
 	/** The time for the whole of it, the body of the answer included. */
 	msMax: number;
+	/** Begins to follow a call; undefined where nothing is traced. */
+	trace?: ((method: HttpCall['method']) => CallTrace | undefined) | undefined;
 }
 
 /**
@@ -26,20 +36,27 @@ export interface HttpReach {
 export async function permittedRequest(
 	url: string,
 	{ method, headers, body }: HttpCall,
-	{ targets, msMax }: HttpReach,
+	{ targets, msMax, trace }: HttpReach,
 ): Promise<IncomingMessage> {
 	checkLiteral(targets, hostOf(url));
+	const traced = trace?.(method);
 	const length = body === undefined ? {} : { 'Content-Length': Buffer.byteLength(body) };
 	const request = (new URL(url).protocol === 'https:' ? requestHttps : requestHttp)(url, {
 		method,
 		lookup: permittedLookup(targets),
 		agent: false,
 		signal: AbortSignal.timeout(msMax),
-		headers: { 'User-Agent': 'Tributary', ...headers, ...length },
+		headers: { 'User-Agent': 'Tributary', ...headers, ...length, ...(traced && { traceparent: traced.traceparent }) },
 	});
 	// A fault within the answer is told by reading it.
 	request.on('error', () => undefined);
 	request.end(body);
-	const [answer] = (await once(request, 'response')) as [IncomingMessage];
-	return answer;
+	try {
+		const [answer] = (await once(request, 'response')) as [IncomingMessage];
+		traced?.end(answer.statusCode ?? 0);
+		return answer;
+	} catch (error) {
+		traced?.end('error');
+		throw error;
+	}
 }

@@ -6,8 +6,8 @@ import type { TraceIds } from './trace-ids.ts';
 export type TraceAttributes = Readonly<Record<string, string | number>>;
 
 export interface TraceStart {
-	/** `server`: a request. `consumer`: a message over a connection that stands. */
-	kind: 'server' | 'consumer';
+	/** `server`: a request. `consumer`: a message over a connection that stands. `client`: a request of the service to somebody else. */
+	kind: 'server' | 'consumer' | 'client';
 	name: string;
 	surface: string;
 	/** A time of performance.now() in the thread that owns the sockets, like all times here. */

@@ -8,7 +8,7 @@ import type { TraceIds } from '#record/trace-ids.ts';
 import type { Trace, TracedBatch, TraceEnd, TraceStart, Tracing } from '#record/tracing.ts';
 import { eventLabel } from './event-label.ts';
 
-const kinds = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER };
+const kinds = { server: SpanKind.SERVER, consumer: SpanKind.CONSUMER, client: SpanKind.CLIENT };
 const database: Attributes = { 'db.system.name': 'postgresql' };
 
 /** An interval by performance.now() of this thread. */

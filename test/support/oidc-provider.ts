@@ -36,6 +36,8 @@ export interface TestProvider extends AsyncDisposable {
 	rollOver(): Promise<void>;
 	/** Requests by path since the start. */
 	requests: Map<string, number>;
+	/** The `traceparent` of each request that had one. */
+	traceparents: string[];
 	/** What the provider does with requests: answers them, fails, never answers, or is not there. */
 	mode: 'answers' | 'fails' | 'hangs';
 	stop(): Promise<void>;
@@ -49,12 +51,15 @@ export async function testProvider(scopes: readonly string[], extraClaims: Recor
 	await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 	const issuer = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 	const requests = new Map<string, number>();
+	const traceparents: string[] = [];
 	const start = () => {
 		provider = new Provider(issuer, configuration({ key, assertionKey, scopes, extraClaims }));
 	};
 	const handle = (request: IncomingMessage, response: ServerResponse) => {
 		const { pathname } = new URL(request.url ?? '/', issuer);
 		requests.set(pathname, (requests.get(pathname) ?? 0) + 1);
+		const { traceparent } = request.headers;
+		if (typeof traceparent === 'string') traceparents.push(traceparent);
 		if (made.mode === 'hangs') return;
 		if (made.mode === 'fails' || provider === undefined) response.writeHead(500).end();
 		else void provider.callback()(request, response);
@@ -79,6 +84,7 @@ export async function testProvider(scopes: readonly string[], extraClaims: Recor
 	const made: TestProvider = {
 		issuer,
 		requests,
+		traceparents,
 		mode: 'answers',
 		async token(scope, { audience = jwtAudience, client = clientId } = {}) {
 			const answer = await post('/token', { grant_type: 'client_credentials', scope, resource: audience }, client);

@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { addClient } from '#administration/clients.ts';
+import { addIssuer } from '#administration/issuers.ts';
+import { resetPassword } from '#administration/users.ts';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { adt } from '#test/support/adt.ts';
 import { element } from '#test/support/data-set.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient } from '#test/support/mllp-client.ts';
 import { Modality } from '#test/support/modality.ts';
+import { clientId, jwtAudience, testProvider } from '#test/support/oidc-provider.ts';
 import { type OtlpCollector, otlpCollector, type ReceivedSpan } from '#test/support/otlp-collector.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
+import { webhookReceiver } from '#test/support/webhook-receiver.ts';
+import { owner, signedIn } from '#test/surfaces/admin/client.ts';
 import { dicomWebClient, file } from '#test/surfaces/dicomweb/client.ts';
 import { commandSet, data, value } from '#test/surfaces/dimse/peer.ts';
 import { identifier } from '#test/surfaces/dimse/questions.ts';
@@ -220,6 +225,43 @@ describe('traces, from the socket to the commit', () => {
 			assert.deepEqual([span.parentSpanId, span.traceState], ['', '']);
 			assert.notEqual(span.traceId, traceId);
 		}
+	});
+
+	test('calls of a token issuer and of a webhook are spans of their own, which the receiver can continue, and say nothing of the address', async () => {
+		await using collector = await otlpCollector();
+		await using provider = await testProvider(['system/*.rs']);
+		await using webhook = await webhookReceiver();
+		await using service = await tracedBy(collector);
+		const { administration } = service;
+		await service.addSite('west');
+		const about = { site: 'west', owner: 'owner@example.org', audience: jwtAudience, clients: [clientId] };
+		await addIssuer(administration, { ...about, issuer: provider.issuer });
+		const headers = { Authorization: `Bearer ${await provider.token('system/*.rs')}` };
+		assert.equal((await fetch(`http://127.0.0.1:${service.port('fhir')}/fhir/Patient`, { headers })).status, 200);
+		const admin = await signedIn(service, owner, (await resetPassword(administration, owner)).password);
+		const added = await admin.call('/api/v1/notifications', {
+			method: 'POST',
+			body: { by: 'webhook', to: webhook.url, network: true },
+		});
+		assert.ok(added.status < 300, JSON.stringify(added.body));
+		assert.equal((await admin.call(`/api/v1/notifications/${added.body.id}/test`, { method: 'POST' })).status, 200);
+		const [called] = webhook.calls;
+		const toldOf = [...provider.traceparents, called?.headers['traceparent']];
+		assert.ok(toldOf.length >= 3, 'the document of the issuer, its keys, and the webhook');
+		const calls = () => collector.spans().filter(({ kind }) => kind === 3);
+		await eventually(() => calls().length === toldOf.length, 'a span of each call');
+		assert.deepEqual(
+			calls()
+				.map(({ traceId: id, spanId }) => `00-${id}-${spanId}-01`)
+				.sort(),
+			toldOf.sort(),
+		);
+		const shown = calls().map(
+			({ name, attributes }) => `${attributes['tributary.surface']} ${name} ${attributes['http.response.status_code']}`,
+		);
+		assert.deepEqual([...new Set(shown)].sort(), ['token-issuer GET 200', 'webhook POST 204']);
+		const bytes = Buffer.concat(collector.bodies);
+		for (const { host } of [new URL(provider.issuer), new URL(webhook.url)]) assert.equal(bytes.includes(host), false, host);
 	});
 
 	test('of a ratio of 0 nothing is exported', async () => {

@@ -18,6 +18,8 @@ export interface ProvidersOptions {
 	>;
 	/** Sites name providers, so not every address is called. */
 	targets: TargetPolicy;
+	/** Follows their calls; undefined while nothing is traced. */
+	trace?: HttpReach['trace'];
 	log: Log;
 	clock: Clock;
 }
@@ -54,8 +56,8 @@ export class Providers {
 	}
 
 	get #reach(): HttpReach {
-		const { limits, targets } = this.#options;
-		return { targets, msMax: limits.tokenProviderMsMax };
+		const { limits, targets, trace } = this.#options;
+		return { targets, msMax: limits.tokenProviderMsMax, trace };
 	}
 
 	#holding(what: string) {

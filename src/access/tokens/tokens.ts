@@ -3,6 +3,7 @@ import { compactVerify, decodeJwt, decodeProtectedHeader, errors, type Protected
 import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
+import type { HttpReach } from '#core/permitted-request.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
 import type { KeyGrant, Unavailable } from '../directory.ts';
 import type { AccessLimits } from '../limits.ts';
@@ -17,6 +18,8 @@ export interface TokensOptions {
 	limits: AccessLimits;
 	/** The addresses at which providers are called. */
 	targets: TargetPolicy;
+	/** Follows their calls; undefined while nothing is traced. */
+	trace?: HttpReach['trace'];
 	log: Log;
 	clock: Clock;
 }
