@@ -17,7 +17,6 @@ import { instanceIndex } from '#imaging/index-instance.ts';
 import { InstanceIntake } from '#imaging/intake.ts';
 import { storedHead } from '#imaging/stored-head.ts';
 import { Ingest } from '#ingest/worker.ts';
-import { tracedCalls } from '#record/traced-calls.ts';
 import { Renderer } from '#rendering/renderer.ts';
 import { watchBudget } from '#retention/budget.ts';
 import { keepRetention } from '#retention/keep.ts';
@@ -53,6 +52,7 @@ import type { ServiceNode, Surface } from '#surfaces/node.ts';
 import { operationsSurface } from '#surfaces/operations/surface.ts';
 import { syslogSurface } from '#surfaces/syslog/surface.ts';
 import { openTracing } from '#tracing/open.ts';
+import { tracedCalls } from '#tracing/traced-calls.ts';
 import { WatchedCertificates } from './certificates.ts';
 import type { Config } from './config.ts';
 import { remoteEcho, remoteSend } from './echo.ts';
@@ -237,6 +237,7 @@ async function openNode(
 		audit,
 		refusals,
 		targets,
+		traceWebhook: tracedCalls(tracing, 'webhook'),
 		bulk,
 		consolePage,
 	};

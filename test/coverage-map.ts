@@ -68,6 +68,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/administration/{input-faults,meanings}.ts', 'cli/run', 'cli/help'],
 	['src/administration/bulk.ts', 'administration/operations'],
 	['src/config.ts', 'cli/configuration'],
+	['src/core/permitted-request.ts', 'access/tokens/tokens', 'alerts/notifications', 'tracing/traces'],
 	['src/core/exposition.ts', 'metrics', 'core/metric-snapshot'],
 	['src/core/node-line.ts', 'processes/shared-quotas', 'integrity/one-node'],
 	['src/console/screens/retention/*', 'console/retention'],

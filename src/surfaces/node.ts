@@ -7,6 +7,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { NodeLine, Quotas } from '#core/node-line.ts';
+import type { HttpReach } from '#core/permitted-request.ts';
 import type { Place } from '#core/place.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
 import type { OpenApiPart } from '#fhir/openapi.ts';
@@ -35,6 +36,8 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly gateway: Shards;
 	/** Undefined while nothing is traced. */
 	readonly tracing: Tracing | undefined;
+	/** Follows the calls of webhooks; undefined while nothing is traced. */
+	readonly traceWebhook: HttpReach['trace'];
 	/** Counts in this process what each feed sends. */
 	readonly feeds: FeedCounts;
 	readonly database: Database;

@@ -8,7 +8,6 @@ import { watchSilentFeeds } from '#administration/feeds/watch-silence.ts';
 import { notificationMeans } from '#alerts/means.ts';
 import { activeAlerts } from '#alerts/recorder.ts';
 import type { Failure } from '#core/failure.ts';
-import { tracedCalls } from '#record/traced-calls.ts';
 import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import { nodeNameOf, signInProviderOf } from '../../config.ts';
 import { documentationRoutes } from '../http/documentation/routes.ts';
@@ -122,7 +121,7 @@ async function open(node: ServiceNode, remotes: Parameters<typeof operationServi
 		log,
 	});
 	node.onClose(() => figures.close());
-	const means = notificationMeans(config, () => clock.nowMs(), tracedCalls(node.tracing, 'webhook'));
+	const means = notificationMeans(config, () => clock.nowMs(), node.traceWebhook);
 	openNotifications(node, figures, means);
 	if (node.place.index === 0) {
 		const silence = watchSilentFeeds({ database: database.people, nowMs: () => clock.nowMs(), metrics, log });

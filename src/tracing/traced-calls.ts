@@ -1,5 +1,5 @@
 import type { HttpReach } from '#core/permitted-request.ts';
-import type { Tracing } from './tracing.ts';
+import type { Tracing } from '#record/tracing.ts';
 
 /** Whom the service calls by HTTP of its own accord. */
 type Called = 'webhook' | 'token-issuer';
