@@ -183,9 +183,8 @@ async function openNode(
 	onClose(() => refusals.close());
 	const hasReplica = config.DATABASE_READ_URL !== undefined;
 	const targets = targetPolicy(config.ALLOWED_TARGETS, config.HOST);
-	const trace = tracedCalls(tracing, 'token-issuer');
-	const own = { database: database.access, dataDir, allowAnySource, targets, trace, hasReplica, limits, log, metrics, clock };
-	const access = await openAccess(own, onClose);
+	const own = { database: database.access, dataDir, allowAnySource, targets, hasReplica, limits, log, metrics, clock };
+	const access = await openAccess({ ...own, trace: tracedCalls(tracing, 'token-issuer') }, onClose);
 	const { directory } = access;
 	const writer = newOwner();
 	const placements = placementsMemory();
