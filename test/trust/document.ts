@@ -78,6 +78,35 @@ const promises: readonly Promised[] = [
 		promise: 'An outage of the database makes no AE',
 		test: '`test/integrity/database-outage.test.ts`, `test/integrity/stalled-database.test.ts`',
 	},
+	{
+		promise: 'A frozen database, or an object store that is full or hangs, turns readiness off within two seconds',
+		test: '`test/access/standstill.test.ts`, `test/integrity/stalled-database.test.ts`, `test/storage/objects/store-health.test.ts`, `test/integrity/c-store-faults.test.ts`',
+	},
+	{
+		promise: 'Any text that a sender can make is stored or refused by its field, never by an error of the database',
+		test: '`test/storage/indexed-texts.test.ts`, `test/integrity/sender-texts.test.ts`, `test/storage/sqlstate.test.ts`',
+	},
+	{
+		promise: 'A message that takes too much processor time is refused, and holds up nobody else',
+		test: '`test/integrity/cpu-budget.test.ts`, `test/site/cpu-budget.test.ts`',
+	},
+	{
+		promise: 'A key is looked at before a body, and no key, address or site takes all room for bodies',
+		test: '`test/surfaces/http/shares.test.ts`',
+	},
+	{
+		promise: 'No client and no site takes all connections, mailboxes, associations or jobs',
+		test: '`test/integrity/connection-shares.test.ts`, `test/site/mailbox.test.ts`, `test/surfaces/fhir/bulk-shares.test.ts`, `npm run bench -- shares`',
+	},
+	{
+		promise: 'An address belongs to one site, or somebody was asked',
+		test: '`test/administration/clients.test.ts`',
+	},
+	{ promise: 'Refused callers are counted, logged and audited, and cannot flood either', test: '`test/access/refusals.test.ts`' },
+	{
+		promise: 'A page of a foreign name reads nothing from console and metrics',
+		test: '`test/surfaces/http/own-names.test.ts`, `test/surfaces/http/keyed-answers.test.ts`',
+	},
 	{ promise: 'A COMMIT whose answer is lost is found, not repeated', test: '`test/integrity/lost-commit.test.ts`' },
 	{ promise: 'Several processes are one node', test: '`test/integrity/processes.test.ts`, `test/processes`' },
 	{ promise: 'Two nodes on one database are told apart', test: '`test/integrity/one-node.test.ts`, `test/integrity/site-order.test.ts`' },
