@@ -50,8 +50,8 @@ async function west(t: TestContext, environment: Record<string, string> = {}): P
 }
 
 /** Stores instances as MODALITY; answers their statuses. */
-async function store(service: TestService, dataSets: [string, Buffer][]): Promise<number[]> {
-	const target = { title: 'WEST', host: '127.0.0.1', port: service.port('dimse'), tls: false };
+async function store(service: TestService, dataSets: [string, Buffer][], title = 'WEST'): Promise<number[]> {
+	const target = { title, host: '127.0.0.1', port: service.port('dimse'), tls: false };
 	const association = await requestAssociation(target, {
 		targets: targetPolicy([], '127.0.0.1'),
 		callingAe: 'MODALITY',
@@ -159,6 +159,32 @@ async function listed(service: TestService, condition: (record: CommitmentRecord
 }
 
 describe('storage commitment', { timeout: 120_000 }, () => {
+	test('of what only another site has is refused as of something that nobody has', async (t) => {
+		const service = await west(t);
+		await service.addSite('east');
+		await setSite(service.administration, { slug: 'east', ae_title: 'EAST' });
+		await eventually(
+			() =>
+				store(service, [sample('1.77')], 'EAST').then(
+					([status]) => status === 0,
+					() => false,
+				),
+			'an image of the other site',
+		);
+		const peer = await modality(t, service);
+		await ask(peer, '1.2.3.77', [
+			[ctStorage, '1.77'],
+			[ctStorage, '1.78'],
+		]);
+		const { committed, failed } = await reportTo(peer);
+		assert.deepEqual(committed, []);
+		// No such object instance (PS3.4 Annex J.3.3).
+		assert.deepEqual(failed, [
+			['1.77', 0x0112],
+			['1.78', 0x0112],
+		]);
+	});
+
 	test('is reported over the same association; what is not safe is refused with its reason', async (t) => {
 		const service = await west(t, { SEGMENTED_OBJECT_BYTES_MAX: '0' });
 		const stored = await store(service, [sample('1.1'), sample('1.2'), sample('1.3'), sample('1.4'), sample('1.3', 9)]);

@@ -2,12 +2,21 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { addClient } from '#administration/clients.ts';
 import { setSite } from '#administration/sites.ts';
-import { fhirOpenApi } from '#fhir/openapi.ts';
 import { resources } from '#fhir/resources/index.ts';
-import { dicomWebOpenApi } from '#surfaces/dicomweb/openapi.ts';
 import { operationOf, type Operation as Verb } from '#surfaces/dimse/command-set.ts';
 import { element, sequence } from '#test/support/data-set.ts';
 import { eventually } from '#test/support/eventually.ts';
+import {
+	canary,
+	filled,
+	inTurns,
+	type Owned,
+	otherValuesFor,
+	type ResourceType,
+	routes,
+	tagged,
+	valuesFor,
+} from '#test/support/every-route.ts';
 import { type GivenImage, sendImages } from '#test/support/images.ts';
 import { Modality } from '#test/support/modality.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -21,15 +30,11 @@ import { circumstances, keepResult } from '#test/trust/results.ts';
  * there is asked here, and a part of a path for which nothing is known fails.
  */
 
-type ResourceType = keyof typeof resources;
-
-/** It stands in all that north has, and nowhere else. */
-const canary = 'CANARY4711';
-
 let service: TestService;
 let north = '';
 let east = '';
 let northId = '';
+/** Of what north has: of resources by their type, and of its export. */
 const ids = new Map<string, string>();
 const image: GivenImage = {
 	studyUid: '1.2.840.77.1',
@@ -44,6 +49,8 @@ const image: GivenImage = {
 	time: '101500',
 };
 
+const owned: Owned = { ids, image };
+
 interface Reply {
 	status: number;
 	text: string;
@@ -56,7 +63,7 @@ async function call(key: string, method: string, path: string, body?: unknown, h
 	const answer = await fetch(`http://127.0.0.1:${service.port('fhir')}${path}`, {
 		method,
 		headers: { 'X-API-Key': key, 'Accept-Encoding': 'identity', ...(body === undefined ? {} : { 'Content-Type': type }), ...headers },
-		...(body === undefined ? {} : { body: JSON.stringify(body) }),
+		...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
 	});
 	const text = Buffer.from(await answer.arrayBuffer()).toString('latin1');
 	const isJson = /json/.test(answer.headers.get('content-type') ?? '');
@@ -66,75 +73,6 @@ async function call(key: string, method: string, path: string, body?: unknown, h
 		body: isJson && text !== '' ? JSON.parse(text) : {},
 		location: answer.headers.get('content-location') ?? '',
 	};
-}
-
-function tagged(type: ResourceType): FhirBody {
-	// The example of a report is about a study, which is not there.
-	const example = type === 'DiagnosticReport' ? { status: 'final', code: { text: canary } } : resources[type].example;
-	return { ...example, resourceType: type, meta: { tag: [{ system: 'urn:canary', code: canary }] } };
-}
-
-interface Route {
-	method: string;
-	path: string;
-	parameters: string[];
-}
-
-interface Described {
-	paths: Record<string, Record<string, { parameters?: { name: string; in: string }[] }>>;
-}
-
-/** Every route of FHIR and DICOMweb; one for every type where the document has them together. */
-function routes(): Route[] {
-	const { paths } = fhirOpenApi('1.0.0', 'https://fhir.test', dicomWebOpenApi) as Described;
-	const described = Object.entries(paths).flatMap(([path, item]) =>
-		Object.entries(item).map(
-			([method, { parameters = [] }]): Route => ({
-				method: method.toUpperCase(),
-				path,
-				parameters: parameters.filter((parameter) => parameter.in === 'query').map(({ name }) => name),
-			}),
-		),
-	);
-	const types = Object.keys(resources) as ResourceType[];
-	return described.flatMap((route) => {
-		if (!route.path.startsWith('/fhir/{type}')) return [route];
-		return types.map((type) => ({
-			...route,
-			path: route.path.replace('{type}', type),
-			parameters: route.path === '/fhir/{type}' ? Object.keys(resources[type].search) : route.parameters,
-		}));
-	});
-}
-
-/** A path with what it names of north. */
-function filled(path: string): string {
-	const type = /^\/fhir\/([A-Z]\w+)/.exec(path)?.[1] ?? '';
-	const known: Record<string, string> = {
-		id: ids.get(type) ?? 'of-north',
-		version: '1',
-		type: 'Observation',
-		study: image.studyUid,
-		series: image.seriesUid,
-		instance: image.sopInstanceUid,
-		frames: '1',
-		path: '7FE00010',
-		job: ids.get('job') ?? '',
-		file: ids.get('file') ?? '',
-	};
-	return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => known[name] ?? assert.fail(`nothing is known for ${name} in ${path}`));
-}
-
-/** Values of north for a parameter, as it compares them. */
-function valuesFor(name: string, type: string): string {
-	const id = ids.get(type) ?? '';
-	const patient = ids.get('Patient') ?? '';
-	const compared = resources[type as ResourceType]?.search[name]?.type;
-	if (name === '_id') return id;
-	if (name === '_lastUpdated' || compared === 'date') return 'ge1900';
-	if (compared === 'reference') return `${patient},Patient/${patient},${id}`;
-	if (compared === 'number' || compared === 'quantity') return 'gt-1';
-	return `${canary},urn:canary|${canary},${id}`;
 }
 
 /** Nothing of north is in an answer to east. The answer may repeat the question. */
@@ -148,15 +86,6 @@ function assertNothingForeign({ text, body }: Reply, of: string): void {
 	assert.deepEqual([shown.length, body.total ?? 0], [0, 0], of);
 }
 
-async function inTurns<T>(list: readonly T[], does: (item: T) => Promise<void>): Promise<void> {
-	const left = [...list];
-	await Promise.all(
-		Array.from({ length: 6 }, async () => {
-			for (let item = left.pop(); item !== undefined; item = left.pop()) await does(item);
-		}),
-	);
-}
-
 /** A digest of the rows of north in each table. */
 async function rowsOfNorth(): Promise<Record<string, string>> {
 	const digests: Record<string, string> = {};
@@ -166,8 +95,8 @@ async function rowsOfNorth(): Promise<Record<string, string>> {
 	return digests;
 }
 
-async function exportOf(key: string): Promise<FhirBody> {
-	const { location } = await call(key, 'GET', '/fhir/$export', undefined, { Prefer: 'respond-async' });
+async function exportOf(key: string, path = '/fhir/$export'): Promise<FhirBody> {
+	const { location } = await call(key, 'GET', path, undefined, { Prefer: 'respond-async' });
 	let body: FhirBody = {};
 	await eventually(async () => {
 		const reply = await call(key, 'GET', new URL(location).pathname);
@@ -224,7 +153,7 @@ describe('what belongs to another site', { timeout: 300_000 }, () => {
 		await inTurns(
 			routes().filter(({ method }) => method === 'GET'),
 			async ({ method, path }) => {
-				const target = filled(path);
+				const target = filled(path, owned);
 				const reply = await call(east, method, target, undefined, path.includes('$export') ? { Prefer: 'respond-async' } : {});
 				asked++;
 				assertNothingForeign(reply, `${method} ${target}`);
@@ -245,7 +174,7 @@ describe('what belongs to another site', { timeout: 300_000 }, () => {
 		const searches = routes()
 			.filter(({ method, path }) => method === 'GET' && /^\/fhir\/[A-Z]\w+$/.test(path))
 			.flatMap(({ path, parameters }) =>
-				parameters.map((name) => `${path}?${name}=${encodeURIComponent(valuesFor(name, path.slice('/fhir/'.length)))}`),
+				parameters.map((name) => `${path}?${name}=${encodeURIComponent(valuesFor(name, path.slice('/fhir/'.length), owned))}`),
 			);
 		assert.ok(searches.length > 1500, `${searches.length} searches`);
 		await inTurns(searches, async (search) => {
@@ -264,6 +193,62 @@ describe('what belongs to another site', { timeout: 300_000 }, () => {
 			asked++;
 			assertNothingForeign(reply, `the next page of ${type}`);
 		}
+	});
+
+	test('is not found by a parameter of QIDO-RS, of an operation or of a system search, nor by a search by POST', async () => {
+		const others = routes().filter(({ method, path }) => method === 'GET' && !/^\/fhir\/[A-Z]\w+$/.test(path) && !path.includes('$export'));
+		const asks = others.flatMap(({ path, parameters }) =>
+			parameters.map((name) => `${filled(path, owned)}?${name}=${encodeURIComponent(otherValuesFor(name, owned))}`),
+		);
+		assert.ok(asks.length > 500, `${asks.length} requests`);
+		await inTurns(asks, async (target) => {
+			asked++;
+			assertNothingForeign(await call(east, 'GET', target), target);
+		});
+		const form = { 'Content-Type': 'application/x-www-form-urlencoded' };
+		await inTurns(Object.keys(resources) as ResourceType[], async (type) => {
+			const body = `_tag=${canary}&_id=${ids.get(type)}`;
+			asked++;
+			assertNothingForeign(await call(east, 'POST', `/fhir/${type}/_search`, body, form), `POST ${type}/_search ${body}`);
+		});
+		const own = await call(north, 'POST', '/fhir/Patient/_search', `_tag=${canary}`, form);
+		assert.ok(own.body.entry?.length > 0, 'its own site finds it');
+		const patient = ids.get('Patient') ?? '';
+		for (const query of [
+			`_typeFilter=${encodeURIComponent(`Patient?_id=${patient}`)}`,
+			'_type=Patient&_elements=id',
+			'_since=1900-01-01T00:00:00Z',
+		]) {
+			asked++;
+			assert.deepEqual((await exportOf(east, `/fhir/$export?${query}`)).output, [], query);
+		}
+	});
+
+	test('is not shown, changed or removed by a text that would end a statement', async () => {
+		const texts = [
+			"' or '1'='1",
+			"'; delete from patient; --",
+			"') or (1=1) --",
+			'\\',
+			'$1',
+			'$$;select 1;$$',
+			'%',
+			'"',
+			"x'||(select 1)||'",
+			'/**/',
+		];
+		const before = await rowsOfNorth();
+		const targets = routes()
+			.filter(({ method, path }) => method === 'GET' && !path.includes('$export'))
+			.flatMap(({ path, parameters }) => parameters.map((name) => `${filled(path, owned)}?${name}=`))
+			.map((target, index) => `${target}${encodeURIComponent(texts[index % texts.length] ?? '')}`);
+		await inTurns(targets, async (target) => {
+			const { status, text } = await call(east, 'GET', target);
+			assert.ok(status < 500, `${target}: ${status}`);
+			assert.ok(!text.includes(canary), `${target} shows what another site has`);
+		});
+		asked += targets.length;
+		assert.deepEqual(await rowsOfNorth(), before);
 	});
 
 	test('is no event of the trail that a site reads as AuditEvents', async () => {
@@ -288,7 +273,7 @@ describe('what belongs to another site', { timeout: 300_000 }, () => {
 		await inTurns(
 			routes().filter(({ method }) => method !== 'GET'),
 			async ({ method, path }) => {
-				const target = filled(path);
+				const target = filled(path, owned);
 				const type = /^\/fhir\/([A-Z]\w+)/.exec(path)?.[1];
 				const id = ids.get(type ?? '');
 				const given = type !== undefined && type in resources ? { ...resources[type as ResourceType].example, resourceType: type } : {};
@@ -316,7 +301,7 @@ describe('what belongs to another site', { timeout: 300_000 }, () => {
 		'C-STORE': 'the same UID becomes an image of the own site',
 		'N-CREATE': 'the same UID becomes a step of the own site',
 		'N-SET': 'its step',
-		'N-ACTION': 'the commitment of its image: test/integrity/commitment.test.ts',
+		'N-ACTION': 'the commitment of its image, which test/integrity/commitment.test.ts asks for',
 		'N-GET': 'nothing, it is not offered',
 		'N-DELETE': 'nothing, it is not offered',
 		'N-EVENT-REPORT': 'nothing, the service sends it',
