@@ -188,6 +188,20 @@ describe('the head of a request', () => {
 		assert.equal(query.status, 431);
 	});
 
+	test('that comes a byte a second loses its connection long before it is whole, and others are answered meanwhile', async (t) => {
+		const socket = connect(server.port, '127.0.0.1');
+		const closed = new Promise<void>((resolve) => socket.once('close', () => resolve()));
+		const head = headOf(600);
+		let sent = 0;
+		const drip = setInterval(() => socket.write(head.charAt(sent++)), 1000);
+		t.after(() => clearInterval(drip));
+		socket.on('error', () => undefined);
+		socket.resume();
+		assert.match(await raw(server.port, headOf(100), /plain text/), /^HTTP\/1\.1 200 /);
+		await closed;
+		assert.ok(sent > 0 && sent < 60, `${sent} bytes were sent`);
+	});
+
 	test('that is no HTTP/1.1 is refused by the library itself, exactly as docs/operations.md lists it', async () => {
 		const host = 'Host: x\r\n';
 		const chunked = post('/echo', 'Transfer-Encoding: chunked\r\n');
