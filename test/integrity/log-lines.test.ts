@@ -62,3 +62,91 @@ test('an outage of database and object store is told in lines of JSON: the first
 	assert.equal(await service.end('SIGTERM'), 0);
 	linesOf(service.output);
 });
+
+/** A patient whose data cannot be mistaken for anything else. */
+const canary = { family: 'Zyxwvutara', number: 'CNR-471177', birthDate: '19031217', street: '17 Canary Quay', uid: '1.2.826.0.1.471177.5' };
+
+/** What is sent to each surface, right and wrong in many ways, and always with the patient. */
+function askedOf(port: (surface: string) => number, headers: Record<string, string>) {
+	const { family, number, birthDate, street, uid } = canary;
+	const patient = { resourceType: 'Patient', identifier: [{ value: number }], name: [{ family }], address: [{ line: [street] }] };
+	const as = (type: string) => ({ ...headers, 'Content-Type': type });
+	const asked = (surface: string, path: string, init: RequestInit) => () => fetch(`http://127.0.0.1:${port(surface)}${path}`, init);
+	const fhir = (path: string, body?: unknown, method = body === undefined ? 'GET' : 'POST') =>
+		asked('fhir', path, { method, headers: as('application/fhir+json'), ...(body !== undefined && { body: JSON.stringify(body) }) });
+	const text = (surface: string, path: string, type: string, body: string) =>
+		asked(surface, path, { method: 'POST', headers: as(type), body });
+	return [
+		fhir('/fhir/Patient', patient),
+		fhir('/fhir/Patient', { ...patient, gender: family, birthDate: `${birthDate}-${street}` }),
+		fhir('/fhir/Patient', { ...patient, [family]: number }),
+		fhir(`/fhir/Patient/${number}`, { ...patient, id: uid }, 'PUT'),
+		fhir(`/fhir/Patient/${number}`),
+		fhir(`/fhir/Patient?name=${family}&birthdate=${birthDate}-${number}`),
+		fhir(`/fhir/Patient?${family}=${number}`),
+		fhir('/fhir', {
+			resourceType: 'Bundle',
+			type: 'transaction',
+			entry: [{ resource: patient, request: { method: 'POST', url: family } }],
+		}),
+		text('fhir', '/fhir/Patient', 'application/fhir+json', `{"resourceType":"Patient","name":"${family}`),
+		text('fhir', '/dicomweb/studies', 'multipart/related; type="application/dicom"; boundary=b', `--b\r\n\r\n${family}${number}\r\n--b--`),
+		asked('fhir', `/dicomweb/studies?PatientName=${family}&StudyDate=${number}`, { headers }),
+		asked('fhir', `/dicomweb/studies/${uid}/metadata`, { headers }),
+		text(
+			'hl7',
+			'/v2/ingest',
+			'text/plain',
+			`MSH|^~\\&|A|B|||20260105||ADT^${family}|${number}|P|2.5.1\rPID|1||${number}||${family}||${birthDate}`,
+		),
+		text('hl7', '/v2/ingest', 'text/plain', `PID|1||${number}||${family}||${birthDate}|||${street}`),
+		text('hl7', '/v3/ingest', 'application/xml', `<PRPA_IN201305UV02><name>${family}</name><id extension="${number}"`),
+		text('mpps', '/ingest', 'application/json', JSON.stringify({ sop_instance_uid: uid, status: family, attributes: { name: family } })),
+		text('mpps', '/ingest', 'application/json', `{"name":"${family}"`),
+		asked('fhir', `/fhir/Patient?name=${family}`, { headers: { 'X-API-Key': number } }),
+		text('admin', '/api/v1/session', 'application/json', JSON.stringify({ email: `${family}@example.org`, password: number })),
+		asked('admin', `/api/v1/messages?patient=${number}`, {}),
+	];
+}
+
+test('no line of the log and no metric has what a patient is known by, whatever is wrong with what was sent', {
+	timeout: 120_000,
+}, async () => {
+	await using database = await testDatabase();
+	await using service = new ServiceProcess({ DATABASE_URL: database.url, PROCESSES: '1', WORKERS: '1', LOG_LEVEL: 'trace' });
+	await service.start();
+	const key = await service.addSite('north');
+	const { family, number, birthDate, street, uid } = canary;
+	const statuses = new Set<number>();
+	for (const ask of askedOf((surface) => service.port(surface), { 'X-API-Key': key })) {
+		const answer = await ask();
+		statuses.add(answer.status);
+		assert.ok(answer.status < 500, `${answer.url.replace(/.*:\d+/, '')}: ${answer.status}`);
+		await answer.body?.cancel();
+	}
+	assert.ok(
+		[201, 400, 401, 404, 422].every((status) => statuses.has(status)),
+		[...statuses].join(),
+	);
+	const client = await MllpClient.connect(service.port('mllp'));
+	const codes: string[] = [];
+	for (const message of [
+		adt(number, number, family),
+		adt(`${number}-2`, number, family).replace('19700131', `${birthDate}-${street}`),
+		adt(`${number}-3`, '', family),
+		adt(`${number}-4`, number, family, family),
+	])
+		codes.push(msa(await client.send(message)).code);
+	client.close();
+	assert.ok(codes.includes('AA') && codes.some((code) => code !== 'AA'), codes.join());
+	const metrics = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+	assert.match(metrics, /^tributary_/m);
+	assert.equal(await service.end('SIGTERM'), 0);
+	const lines = linesOf(service.output);
+	assert.ok(lines.length > 0);
+	for (const [name, shown] of Object.entries({ log: service.output, metrics }))
+		for (const known of [family, number, birthDate, street, uid]) {
+			const at = shown.indexOf(known);
+			assert.equal(at, -1, `${name}: ${shown.slice(Math.max(0, at - 300), at + 100)}`);
+		}
+});

@@ -104,6 +104,14 @@ const promises: readonly Promised[] = [
 	},
 	{ promise: 'Refused callers are counted, logged and audited, and cannot flood either', test: '`test/access/refusals.test.ts`' },
 	{
+		promise: 'No line of the log and no metric has what a patient is known by',
+		test: '`test/integrity/log-lines.test.ts`, `test/core/log.test.ts`',
+	},
+	{
+		promise: 'No text of a parameter becomes a part of a statement',
+		test: '`test/integrity/isolation.test.ts`',
+	},
+	{
 		promise: 'A page of a foreign name reads nothing from console and metrics',
 		test: '`test/surfaces/http/own-names.test.ts`, `test/surfaces/http/keyed-answers.test.ts`',
 	},
