@@ -166,7 +166,9 @@ describe('the container image', () => {
 			});
 			await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 			t.after(() => server.close());
-			const env = { PATH: process.env['PATH'], OPS_PORT: String((server.address() as AddressInfo).port) };
+			// The operations surface speaks plain HTTP, also where the other surfaces have a certificate.
+			const port = String((server.address() as AddressInfo).port);
+			const env = { PATH: process.env['PATH'], OPS_PORT: port, TLS_CERT_FILE: '/run/secrets/tls.crt' };
 			const ended = await new Promise((resolve) =>
 				execFile('bash', [join(ops, 'container/live.sh')], { env }, (error) => resolve(error === null ? 0 : error.code)),
 			);
