@@ -84,7 +84,9 @@ export class Bed implements AsyncDisposable {
 	readonly refusals: string[] = [];
 	readonly #folder: string;
 	readonly #database: EmbeddedDatabase;
-	readonly #journal: number;
+	/** Beside the disk that is filled: what the senders were told is written down then, too. */
+	readonly #journalFolder = mkdtempSync(join(tmpdir(), 'tributary-ledger-'));
+	readonly #journal = openSync(join(this.#journalFolder, 'ledger.txt'), 'a');
 
 	private constructor(given: {
 		states: Map<string, number>;
@@ -114,7 +116,6 @@ export class Bed implements AsyncDisposable {
 			refused: (key, words) => this.refusals.push(`${key}: ${words}`),
 		};
 		this.ledger = new LedgerClient(given.sites, this.way, options.kinds ?? everyKind);
-		this.#journal = openSync(join(given.folder, 'ledger.txt'), 'a');
 	}
 
 	static async open(options: BedOptions): Promise<Bed> {
@@ -218,7 +219,7 @@ export class Bed implements AsyncDisposable {
 
 	/** Finds a piece of work in the journal, the message log and the patients. */
 	async traces(key: string): Promise<string[]> {
-		const noted = readFileSync(join(this.#folder, 'ledger.txt'), 'utf8')
+		const noted = readFileSync(join(this.#journalFolder, 'ledger.txt'), 'utf8')
 			.split('\n')
 			.filter((line) => line.endsWith(` ${key}`));
 		const logged = await this.rows<{ line: string }>(
@@ -260,9 +261,7 @@ export class Bed implements AsyncDisposable {
 	#temporary(): string[] {
 		const { dataDir } = this.service;
 		const own = globSync(['objects/incoming/*/*', 'spool/*', 'incoming/*'], { cwd: dataDir });
-		const beside = readdirSync(this.#folder).filter(
-			(name) => name !== 'database' && name !== 'ledger.txt' && join(this.#folder, name) !== dataDir,
-		);
+		const beside = readdirSync(this.#folder).filter((name) => name !== 'database' && join(this.#folder, name) !== dataDir);
 		const sorts = globSync('database/postgres/base/pgsql_tmp/*', { cwd: this.#folder });
 		return [...own, ...beside, ...sorts];
 	}
@@ -298,6 +297,7 @@ export class Bed implements AsyncDisposable {
 		for (const line of [...this.clientLines.values(), this.databaseLine]) line[Symbol.dispose]();
 		await this.#database.stop();
 		closeSync(this.#journal);
+		rmSync(this.#journalFolder, { recursive: true, force: true });
 		this.disk?.unmount();
 		rmSync(this.#folder, { recursive: true, force: true });
 	}
