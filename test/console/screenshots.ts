@@ -32,6 +32,9 @@ const pictures: readonly (readonly [screen: string, width: 1280 | 390, scheme: S
 	['study', 1280, 'light'],
 	['remote-aes', 1280, 'light'],
 	['retention', 1280, 'light'],
+	['feeds', 1280, 'light'],
+	['feed', 1280, 'light'],
+	['patient-timeline', 1280, 'light'],
 ];
 
 /** An hour of a network, the same in every picture. */
