@@ -72,6 +72,7 @@ describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }
 		await value('Time zone').getByText('Europe/Berlin').waitFor();
 		await value('Time zone').getByText('set for the site').waitFor();
 		await value('Character set').getByText('set for this feed').waitFor();
+		assert.equal(await page.getByRole('link', { name: 'Feeds', exact: true }).first().getAttribute('aria-current'), 'page');
 		await value('Another person under a known number').getByText('the default').waitFor();
 		await inForce.getByText('Settings of its site').click();
 		await inForce.getByText('what MESSAGE_RETENTION_DAYS says').waitFor();

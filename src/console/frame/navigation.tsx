@@ -5,8 +5,11 @@ import { groups } from '../screen.ts';
 import { screens } from '../screens.tsx';
 import { includes, type SignedInUser } from '../session.ts';
 
+/** Feeds are the first screen, and have their pages below an address of their own. */
+const below: Readonly<Record<string, string>> = { '/': '/feeds/' };
+
 function isWithin(path: string, screen: string): boolean {
-	return path === screen || (screen !== '/' && path.startsWith(`${screen}/`));
+	return path === screen || path.startsWith(below[screen] ?? `${screen}/`);
 }
 
 export function Navigation({ user, path, onClose }: { user: SignedInUser; path: string; onClose(): void }) {
