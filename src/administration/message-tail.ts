@@ -44,17 +44,21 @@ export class Tail {
 	/** The time of receipt of each message that a later step may meet again. */
 	#shown = new Map<string, number>();
 	#readAtMs: number | undefined;
+	readonly #from: string | undefined;
 
-	constructor(read: (since: string) => Promise<MessageTail>, nowMs: () => number) {
+	/** @param from the time of receipt from which on the first step shows what has come; by default, a minute ago */
+	constructor(read: (since: string) => Promise<MessageTail>, nowMs: () => number, from?: string) {
 		this.#read = read;
 		this.#nowMs = nowMs;
+		this.#from = from;
 	}
 
 	async next(): Promise<TailStep> {
 		const nowMs = this.#nowMs();
 		const lastMs = this.#readAtMs ?? nowMs;
 		const sinceMs = Math.max(Math.min(lastMs, nowMs) - lateMs, nowMs - awayMsMax);
-		const { messages, cut } = await this.#read(new Date(sinceMs).toISOString());
+		const from = this.#readAtMs === undefined ? this.#from : undefined;
+		const { messages, cut } = await this.#read(from ?? new Date(sinceMs).toISOString());
 		this.#readAtMs = nowMs;
 		const isNew = messages.filter(({ id }) => !this.#shown.has(id));
 		const isContinued = messages.length > isNew.length || this.#shown.size === 0;

@@ -16,14 +16,10 @@ export async function follow({ read, from, isJson }: Following, streams: CliStre
 	const ends = new AbortController();
 	const end = () => ends.abort();
 	for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
-	let asked = from;
 	const tail = new Tail(
-		async (since) => {
-			const found = messageTail.parse(await read(asked ?? since));
-			asked = undefined;
-			return found;
-		},
+		async (since) => messageTail.parse(await read(since)),
 		() => Date.now(),
+		from,
 	);
 	try {
 		while (!ends.signal.aborted) {
