@@ -1,17 +1,11 @@
-import type { HttpReach } from '#core/permitted-request.ts';
-import type { TargetPolicy } from '#core/target-policy.ts';
 import { openNodeProcess } from '#storage/node-processes.ts';
 import { type DatabaseDirectory, type DirectoryOptions, openDirectory } from './database-directory.ts';
 import type { AccessLimits } from './limits.ts';
-import { Tokens } from './tokens/tokens.ts';
+import { Tokens, type TokensOptions } from './tokens/tokens.ts';
 
-export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'> {
+export interface AccessOptions extends Omit<DirectoryOptions, 'staleMsMax'>, Pick<TokensOptions, 'targets' | 'trace'> {
 	dataDir: string;
 	limits: AccessLimits;
-	/** ALLOWED_TARGETS. */
-	targets: TargetPolicy;
-	/** Follows the calls of providers; undefined while nothing is traced. */
-	trace: HttpReach['trace'];
 	/** True if a replica answers reads; it may be there while the database is away. */
 	hasReplica: boolean;
 }

@@ -2,7 +2,6 @@ import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
 import type { HttpReach } from '#core/permitted-request.ts';
-import type { TargetPolicy } from '#core/target-policy.ts';
 import type { AccessLimits } from '../limits.ts';
 import { callProvider, ProviderError } from './call.ts';
 import { Held } from './held.ts';
@@ -11,15 +10,12 @@ import { keySource, type TokenIssuer } from './issuer.ts';
 import { KeySet } from './key-set.ts';
 import { discover, type ProviderMetadata } from './metadata.ts';
 
-export interface ProvidersOptions {
+/** Sites name providers, so not every address is called (`targets`). */
+export interface ProvidersOptions extends Pick<HttpReach, 'targets' | 'trace'> {
 	limits: Pick<
 		AccessLimits,
 		'tokenProviderMsMax' | 'tokenKeysMsMax' | 'tokenKeysStaleMsMax' | 'tokenKeysUnknownMs' | 'tokenIntrospectionsMax'
 	>;
-	/** Sites name providers, so not every address is called. */
-	targets: TargetPolicy;
-	/** Follows their calls; undefined while nothing is traced. */
-	trace?: HttpReach['trace'];
 	log: Log;
 	clock: Clock;
 }

@@ -4,7 +4,6 @@ import type { Clock } from '#core/clock.ts';
 import type { JsonObject } from '#core/json.ts';
 import type { Log } from '#core/log.ts';
 import type { HttpReach } from '#core/permitted-request.ts';
-import type { TargetPolicy } from '#core/target-policy.ts';
 import type { KeyGrant, Unavailable } from '../directory.ts';
 import type { AccessLimits } from '../limits.ts';
 import { endpointsOf, type FoundEndpoints } from './endpoints.ts';
@@ -12,14 +11,11 @@ import { clientOf, keySource, scopesOf, type TokenIssuer, takes } from './issuer
 import { isAlgorithm, type KeyName } from './key-set.ts';
 import { Providers } from './providers.ts';
 
-export interface TokensOptions {
+/** `targets` and `trace` are for the calls of providers. */
+export interface TokensOptions extends Pick<HttpReach, 'targets' | 'trace'> {
 	/** The issuers of all sites as the access directory knows them. The list is another one after a change. */
 	directory: { readonly issuers: readonly TokenIssuer[]; readonly certain: boolean };
 	limits: AccessLimits;
-	/** The addresses at which providers are called. */
-	targets: TargetPolicy;
-	/** Follows their calls; undefined while nothing is traced. */
-	trace?: HttpReach['trace'];
 	log: Log;
 	clock: Clock;
 }
