@@ -152,13 +152,17 @@ async function patientsOf(
 	if (!text && id === undefined) return undefined;
 	const siteId = siteIds?.length === 1 ? siteIds[0] : undefined;
 	if (siteId === undefined && id !== undefined) throw new AdministrationError('name the site of the patient', 'form', 'site');
-	const named = text ? await numbersAlike(context, siteIds, { kind: 'messagePatient', text, field }) : [];
-	const others = text ? await numbersAlike(context, siteIds, { kind: 'messageOtherPatient', text, field }) : [];
-	if (siteId === undefined) return [...new Set([...named, ...others])];
+	const named = text
+		? [
+				...(await numbersAlike(context, siteIds, { kind: 'messagePatient', text, field })),
+				...(await numbersAlike(context, siteIds, { kind: 'messageOtherPatient', text, field })),
+			]
+		: [];
+	if (siteId === undefined) return [...new Set(named)];
 	const numbered = text ? await patientsAlike(context, [siteId], { text, field }) : [];
 	const rowIds = [...numbered.map(({ patient_id: rowId }) => rowId), ...(id === undefined ? [] : [rowIdOf(id)])];
 	const rows = await context.database.rows<{ value: string }>(patientValues, [siteId, [...new Set(rowIds)]]);
-	return [...new Set([...named, ...others, ...rows.map(({ value }) => value)])];
+	return [...new Set([...named, ...rows.map(({ value }) => value)])];
 }
 
 export const wholeMessage = messageRecord.extend({

@@ -91,17 +91,19 @@ function tlsTaken(parameters: URLSearchParams): DatabaseTls | false | undefined 
 	const mode = tlsModes.find((each) => each === said);
 	if (mode === undefined) throw new Error(`sslmode is one of ${tlsModes.join(', ')}`);
 	if (!['postgres', 'direct'].includes(negotiation)) throw new Error('sslnegotiation is one of postgres, direct');
-	for (const [name, path] of Object.entries({ sslrootcert: stated === 'system' ? undefined : stated, sslcert: cert, sslkey: key }))
+	const isSystem = stated === 'system';
+	const rootCert = isSystem ? undefined : stated;
+	for (const [name, path] of Object.entries({ sslrootcert: rootCert, sslcert: cert, sslkey: key }))
 		if (path !== undefined && !path.startsWith('/') && !/^[A-Za-z]:[\\/]/.test(path))
 			throw new Error(`${name} is the absolute path of a PEM file`);
 	if (mode === 'disable') return false;
-	if (mode === 'verify-ca' && (stated === undefined || stated === 'system'))
+	if (mode === 'verify-ca' && rootCert === undefined)
 		throw new Error('sslmode=verify-ca needs sslrootcert, the path of the authorities that are trusted');
 	if ((cert === undefined) !== (key === undefined)) throw new Error('sslcert and sslkey are given together');
 	const own = cert === undefined || key === undefined ? undefined : { cert, key };
 	return {
-		mode: stated === 'system' ? 'verify-full' : mode,
-		rootCert: stated === 'system' ? undefined : stated,
+		mode: isSystem ? 'verify-full' : mode,
+		rootCert,
 		own,
 		isDirect: negotiation === 'direct',
 	};
