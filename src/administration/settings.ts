@@ -137,7 +137,7 @@ export function applySettings<H extends Holder>(holder: H, entity: Entities[H], 
 	entity.settings = kept as Settings;
 }
 
-/** What a value comes from. */
+/** The sources of a value. */
 const origins = [...holders, 'default', 'environment', 'host'] as const;
 
 export const settingsInForce = z

@@ -80,7 +80,7 @@ export class Bed implements AsyncDisposable {
 	readonly way: Way;
 	/** The fault under way, for the journal. */
 	underWay = 'no fault';
-	/** What the service said of work that it refused. */
+	/** The words of the service about each piece of work that it refused. */
 	readonly refusals: string[] = [];
 	readonly #folder: string;
 	readonly #database: EmbeddedDatabase;

@@ -26,7 +26,7 @@ describe('a database that admits TLS alone', { skip: without('openssl'), timeout
 
 	after(() => database[Symbol.asyncDispose]());
 
-	/** What a start says that is refused, and what the command line says with the same URL. */
+	/** The words of a start that is refused, and those of the command line with the same URL. */
 	async function refusals(url: string): Promise<{ start: string; command: string }> {
 		const dataDir = mkdtempSync(join(tmpdir(), 'tributary-refused-'));
 		const config = readConfig({ DATABASE_URL: url, DATA_DIR: dataDir, PROCESSES: '1', FHIR_PORT: '0', LOG_LEVEL: 'silent' });

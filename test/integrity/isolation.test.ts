@@ -34,7 +34,7 @@ let service: TestService;
 let north = '';
 let east = '';
 let northId = '';
-/** Of what north has: of resources by their type, and of its export. */
+/** The ids of what north has: of resources by their type, and of its export. */
 const ids = new Map<string, string>();
 const image: GivenImage = {
 	studyUid: '1.2.840.77.1',

@@ -66,7 +66,7 @@ test('an outage of database and object store is told in lines of JSON: the first
 /** A patient whose data cannot be mistaken for anything else. */
 const canary = { family: 'Zyxwvutara', number: 'CNR-471177', birthDate: '19031217', street: '17 Canary Quay', uid: '1.2.826.0.1.471177.5' };
 
-/** What is sent to each surface, right and wrong in many ways, and always with the patient. */
+/** Requests to each surface that are right and wrong in many ways, and always have the patient. */
 function askedOf(port: (surface: string) => number, headers: Record<string, string>) {
 	const { family, number, birthDate, street, uid } = canary;
 	const patient = { resourceType: 'Patient', identifier: [{ value: number }], name: [{ family }], address: [{ line: [street] }] };

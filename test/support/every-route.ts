@@ -54,7 +54,7 @@ export function routes(): Route[] {
 
 /** What a site has. */
 export interface Owned {
-	/** Of resources by their type, and of its export. */
+	/** The ids of resources by their type, and of its export. */
 	ids: ReadonlyMap<string, string>;
 	image: GivenImage;
 }

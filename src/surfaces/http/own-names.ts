@@ -2,7 +2,7 @@ import { isIP, isIPv6 } from 'node:net';
 import { Failure } from '#core/failure.ts';
 import type { HttpRequest } from './message.ts';
 
-/** What says under which names a surface may be reached. */
+/** The settings that say under which names a surface may be reached. */
 export interface OwnNamesOptions {
 	/** The names that the operator listed for it; `*` stands for every name. */
 	listed: readonly string[];

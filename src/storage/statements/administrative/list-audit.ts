@@ -6,14 +6,15 @@ const columns = 'id, recorded_at, site_id, actor, action, subject, source, detai
 export const associationAction = 'dicom.association';
 
 /**
- * What interfaces read and write, callers who are turned away, sign-ins, and what people look at: all other events are changes. The index
- * audit_event_changes has this text. An action that comes later and changes nothing is told by a condition beside it, until the index is made anew.
+ * Matches the actions that change nothing: interfaces read and write, callers are turned away, people sign in and look at things. All other events
+ * are changes. The index audit_event_changes has this text. An action that comes later and changes nothing is told by a condition beside it, until the
+ * index is made anew.
  */
 const notChanges =
 	'^(callers|dicom|dicomweb|dimse|fhir|mllp|token)\\.|^bulk\\.(export|import)$' +
 	'|\\.(download|echo|match|picture|read|retrieve|search|send|sign-in|sign-out|test|view|viewer|[a-z-]*(failed|preview|refused))$';
 
-/** What a list of the trail is of; undefined is all of it. */
+/** A list of the trail shows this part of it; undefined is all of it. */
 export type TrailPart = 'associations' | 'changes' | undefined;
 
 /** Each part has an index of its own, which the planner takes only if it reads the condition. */
