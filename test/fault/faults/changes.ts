@@ -3,9 +3,25 @@ import { eventually } from '#test/support/eventually.ts';
 import { insertKey } from '#test/support/ledger/keys.ts';
 import { mergeMessage } from '#test/support/ledger/messages.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import type { Bed } from '../bed.ts';
 import type { Fault } from './definition.ts';
 
 let merges = 0;
+
+/** The numbers of a sender's patients that stand for themselves, as soon as there are two: the merge of an unknown number has no patient to hide. */
+async function numbersToMerge(bed: Bed, siteId: string, sender: string): Promise<number[]> {
+	let numbers: number[] = [];
+	await eventually(async () => {
+		const found = await bed.rows<{ value: string }>(
+			`select i.value from patient_identifier i join patient p on p.site_id = i.site_id and p.id = i.patient_id
+			  where i.site_id = $1 and i.value ^@ $2 and i.rank = 0 and not i.old and p.merged_into is null order by i.value`,
+			[siteId, `${sender}-`],
+		);
+		numbers = found.map(({ value }) => Number(value.slice(sender.length + 1)));
+		return numbers.length > 1;
+	}, `two patients of ${sender}`);
+	return numbers;
+}
 
 /** No faults, but what people do while the work goes on. */
 export const changes: readonly Fault[] = [
@@ -34,9 +50,10 @@ export const changes: readonly Fault[] = [
 			for (const [index, site] of bed.sites.entries()) {
 				const client = await MllpClient.connect(bed.service.port('mllp'), site.address);
 				try {
-					const [survivor = 0, prior = 1] = chance.shuffled(Array.from({ length: 50 }, (_, number) => number));
+					const [survivor = 0, prior = 1] = chance.shuffled(await numbersToMerge(bed, site.id, `mllp-${index}`));
 					const answer = msa(await client.send(mergeMessage(`mllp-${index}`, `merge-${++merges}`, survivor, prior)));
 					if (answer.code === 'AA') merged++;
+					else bed.refusals.push(`merge of ${prior} into ${survivor}: ${answer.text}`);
 				} finally {
 					client.close();
 				}
