@@ -1,13 +1,19 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { type TestContext, test } from 'node:test';
 import { adt } from '#test/support/adt.ts';
+import { element, sequence } from '#test/support/data-set.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { type GivenImage, imageDataSet } from '#test/support/images.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { Modality } from '#test/support/modality.ts';
 import { S3Server } from '#test/support/s3-server.ts';
 import { eventually } from '#test/support/service.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
+import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { administer } from '#test/support/template.ts';
 import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
+import { associate, statusOf } from '#test/surfaces/dimse/peer.ts';
+import { allResponses, ask, identifier, questionContexts } from '#test/surfaces/dimse/questions.ts';
 
 /** The lines of the log as objects; whatever follows the block of the start has to be JSON. */
 function linesOf(output: string): Record<string, unknown>[] {
@@ -109,13 +115,135 @@ function askedOf(port: (surface: string) => number, headers: Record<string, stri
 	];
 }
 
+/** Images of the patient, one sound and the others wrong in many ways. Returns the status of each. */
+async function storedOf(port: number): Promise<(number | undefined)[]> {
+	const { family, number, birthDate, street, uid } = canary;
+	const image: GivenImage = {
+		...{ studyUid: `${uid}.1`, seriesUid: `${uid}.1.1`, sopInstanceUid: `${uid}.1.1.1`, modality: 'CT', accession: number },
+		...{ patientId: number, patientName: `${family}^A`, birthDate, studyDescription: street },
+	};
+	const sound = imageDataSet(image);
+	const statuses: (number | undefined)[] = [];
+	for (const [sopInstanceUid, dataSet] of [
+		[image.sopInstanceUid, sound],
+		[image.sopInstanceUid, imageDataSet({ ...image, patientId: `${number}-2`, patientName: `${family}^B` })],
+		[`${uid}.2`, sound],
+		[number, sound],
+		[`${uid}.3`, imageDataSet({ ...image, sopInstanceUid: `${uid}.3`, birthDate: `${birthDate}-${street}`, date: family, sex: street })],
+		[`${uid}.4`, imageDataSet({ ...image, sopInstanceUid: `${uid}.4`, patientId: number.repeat(40), patientName: family.repeat(400) })],
+		[`${uid}.5`, imageDataSet({ ...image, sopInstanceUid: `${uid}.5`, studyUid: family, seriesUid: number })],
+		[`${uid}.6`, imageDataSet({ ...image, sopInstanceUid: `${uid}.6` }).subarray(0, -5)],
+		[`${uid}.7`, Buffer.from(`${family}${number}${street}`)],
+		[`${uid}.8`, Buffer.concat([element(0x0008_0005, 'CS', family), imageDataSet({ ...image, sopInstanceUid: `${uid}.8` })])],
+	] as [string, Buffer][]) {
+		using scu = await StorageScu.open(port, { called: 'NORTH' });
+		const { sopClassUid, transferSyntaxUid } = ctInstance({ sopInstanceUid });
+		statuses.push((await scu.store({ sopClassUid, transferSyntaxUid, sopInstanceUid, dataSet })).status);
+	}
+	using scu = await StorageScu.open(port, { called: 'NORTH' });
+	const [command, data] = scu.request({ ...ctInstance({ sopInstanceUid: `${uid}.9` }), dataSet: sound }, 100);
+	if (command !== undefined && data !== undefined) scu.peer.write(command, data, Buffer.from(`${family}${number}`));
+	await scu.peer.closed;
+	return statuses;
+}
+
+/** Questions about the patient, and the status of the last answer to each. */
+async function askedByDimse(test: TestContext, port: number): Promise<(number | undefined)[]> {
+	const { family, number, birthDate, street, uid } = canary;
+	const statuses: (number | undefined)[] = [];
+	for (const keys of [
+		[
+			[0x0008_0052, 'CS', 'STUDY'],
+			[0x0010_0010, 'PN', `${family}*`],
+			[0x0010_0020, 'LO', number],
+		],
+		[
+			[0x0008_0052, 'CS', 'STUDY'],
+			[0x0008_0020, 'DA', `${birthDate}-${street}`],
+			[0x0010_0010, 'PN', family],
+		],
+		[
+			[0x0008_0052, 'CS', family],
+			[0x0010_0020, 'LO', number],
+		],
+		[
+			[0x0008_0052, 'CS', 'IMAGE'],
+			[0x0020_000d, 'UI', family],
+			[0x0008_0018, 'UI', number],
+		],
+		[[0x0010_0010, 'PN', family]],
+	] as [number, string, string][][])
+		for (const context of [1, 3, 5] as const) {
+			const peer = await associate(test, port, { called: 'NORTH', contexts: questionContexts });
+			peer.write(ask(context, identifier(...keys), context === 3 ? 'CT1' : undefined));
+			const last = (await allResponses(peer)).at(-1);
+			statuses.push(last && statusOf(last.command));
+		}
+	const peer = await associate(test, port, { called: 'NORTH', contexts: questionContexts });
+	peer.write(ask(1, Buffer.from(`${family}${number}${street}${uid}`)));
+	const [answer] = await allResponses(peer);
+	return [...statuses, answer && statusOf(answer.command)];
+}
+
+/** Reports of procedure steps of the patient, and the status of the answer to each. */
+async function reportedByDimse(port: number): Promise<(number | undefined)[]> {
+	const { family, number, birthDate, street, uid } = canary;
+	const status = (text: string) => element(0x0040_0252, 'CS', text);
+	const of = (text: string, date = '20260105', study = `${uid}.1`) =>
+		Buffer.concat([
+			element(0x0008_0060, 'CS', 'CT'),
+			element(0x0010_0010, 'PN', `${family}^A`),
+			element(0x0010_0020, 'LO', number),
+			element(0x0010_0030, 'DA', birthDate),
+			element(0x0040_0241, 'AE', 'CT1'),
+			element(0x0040_0244, 'DA', date),
+			element(0x0040_0245, 'TM', '101500'),
+			status(text),
+			element(0x0040_0254, 'LO', street),
+			sequence(0x0040_0270, [element(0x0020_000d, 'UI', study)]),
+		]);
+	using modality = await Modality.open(port, 'NORTH');
+	const answers = [
+		await modality.create(`${uid}.21`, of('IN PROGRESS')),
+		await modality.create(`${uid}.21`, of('IN PROGRESS')),
+		await modality.create(`${uid}.22`, of(family)),
+		await modality.create(number, of('IN PROGRESS')),
+		await modality.create(`${uid}.23`, of('IN PROGRESS', `${birthDate}-${street}`, family)),
+		await modality.create(`${uid}.24`, Buffer.from(`${family}${number}`)),
+		await modality.create(`${uid}.25`, of('IN PROGRESS').subarray(0, -7)),
+		await modality.set(`${uid}.26`, Buffer.concat([status('COMPLETED'), element(0x0010_0010, 'PN', family)])),
+		await modality.set(`${uid}.21`, status(family)),
+		await modality.set(`${uid}.21`, Buffer.from(`${family}${number}`)),
+	];
+	return answers.map(({ status: code }) => code);
+}
+
 test('no line of the log and no metric has what a patient is known by, whatever is wrong with what was sent', {
-	timeout: 120_000,
-}, async () => {
+	timeout: 240_000,
+}, async (context) => {
 	await using database = await testDatabase();
 	await using service = new ServiceProcess({ DATABASE_URL: database.url, PROCESSES: '1', WORKERS: '1', LOG_LEVEL: 'trace' });
 	await service.start();
 	const key = await service.addSite('north');
+	await service.commands(
+		['site', 'set', 'north', '--ae-title', 'NORTH'],
+		[
+			'client',
+			'add',
+			'--site',
+			'north',
+			'--name',
+			'ct',
+			'--protocol',
+			'dicom',
+			'--allow-ip',
+			'127.0.0.1',
+			'--calling-ae',
+			'CT1',
+			'--allow',
+			'query',
+		],
+	);
 	const { family, number, birthDate, street, uid } = canary;
 	const statuses = new Set<number>();
 	for (const ask of askedOf((surface) => service.port(surface), { 'X-API-Key': key })) {
@@ -139,6 +267,13 @@ test('no line of the log and no metric has what a patient is known by, whatever 
 		codes.push(msa(await client.send(message)).code);
 	client.close();
 	assert.ok(codes.includes('AA') && codes.some((code) => code !== 'AA'), codes.join());
+	const dimse = service.port('dimse');
+	for (const [what, statuses] of Object.entries({
+		'C-STORE': await storedOf(dimse),
+		'C-FIND, C-MOVE and C-GET': await askedByDimse(context, dimse),
+		MPPS: await reportedByDimse(dimse),
+	}))
+		assert.ok(statuses.includes(0) && statuses.filter((status) => status !== 0).length > 2, `${what}: ${statuses.map(String).join()}`);
 	const metrics = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
 	assert.match(metrics, /^tributary_/m);
 	assert.equal(await service.end('SIGTERM'), 0);
