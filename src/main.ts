@@ -89,7 +89,11 @@ function untilEnded(node: Node, log: Log): Promise<number> {
 		for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => end(signal));
 		const { roll, service } = node;
 		// The signal would end the process at once if nobody listened.
-		process.on('SIGHUP', () => (roll ? void roll() : service?.renewCertificates()));
+		process.on('SIGHUP', () => {
+			if (roll) return void roll();
+			log.info({ signal: 'SIGHUP' }, 'looking at the TLS files');
+			service?.renewCertificates();
+		});
 	});
 }
 

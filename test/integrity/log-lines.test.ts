@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { request } from 'node:https';
 import { type TestContext, test } from 'node:test';
 import { adt } from '#test/support/adt.ts';
+import { CertificateFiles, subjectShown } from '#test/support/certificate-files.ts';
 import { element, sequence } from '#test/support/data-set.ts';
 import { testDatabase } from '#test/support/database.ts';
 import { type GivenImage, imageDataSet } from '#test/support/images.ts';
@@ -25,9 +29,10 @@ function linesOf(output: string): Record<string, unknown>[] {
 		.map((line) => JSON.parse(line));
 }
 
-test('an outage of database and object store is told in lines of JSON: the first attempt with its stack, then by number, then its end', {
+test('an outage of database and object store, and a SIGHUP, are told in lines of JSON: the first attempt with its stack, then by number, then its end', {
 	timeout: 120_000,
 }, async () => {
+	using files = new CertificateFiles();
 	await using database = await testDatabase();
 	await using store = new S3Server();
 	await using service = new ServiceProcess({
@@ -36,6 +41,7 @@ test('an outage of database and object store is told in lines of JSON: the first
 		WORKERS: '1',
 		OBJECT_STORE_URL: `s3://${store.bucket}/images`,
 		...(await store.variables()),
+		...{ MLLP_TLS_PORT: '0', DIMSE_TLS_PORT: '0', ...files.variables },
 	});
 	await service.start();
 	const key = await service.addSite('north');
@@ -43,12 +49,14 @@ test('an outage of database and object store is told in lines of JSON: the first
 
 	// The SDK complains of a stream whose request it may not repeat, to the console unless it is told otherwise.
 	store.fault = ({ method }) => (method === 'PUT' ? 'reset' : undefined);
-	const stow = await fetch(`http://127.0.0.1:${service.port('fhir')}/dicomweb/studies`, {
-		method: 'POST',
+	const stow = request({
+		...{ host: '127.0.0.1', port: service.port('fhir'), path: '/dicomweb/studies', method: 'POST', rejectUnauthorized: false },
 		headers: { 'X-API-Key': key, 'Content-Type': multipartType },
-		body: new Uint8Array(multipartBody([file()])),
 	});
-	assert.equal(stow.status, 503);
+	stow.end(multipartBody([file()]));
+	const [answer] = (await once(stow, 'response')) as [IncomingMessage];
+	answer.resume();
+	assert.equal(answer.statusCode, 503);
 	await eventually(() => of('the client of the object store complains').length > 0, 'what the SDK says');
 
 	const client = await MllpClient.connect(service.port('mllp'));
@@ -64,6 +72,19 @@ test('an outage of database and object store is told in lines of JSON: the first
 	await eventually(() => of(`${trouble}: over`).length > 0, 'the end of it');
 	const reasons = of(trouble).map(({ err }) => JSON.stringify((err as { cause?: { code?: string } }).cause?.code));
 	assert.equal(new Set(reasons).size, reasons.length, `one line with a stack for each reason: ${reasons.join(', ')}`);
+
+	// The files are looked at every ten seconds as well; the line before tells that it was the signal.
+	const surfaces = ['fhir', 'hl7', 'admin', 'mllp_tls', 'dimse_tls'];
+	for (const surface of surfaces) assert.equal(await subjectShown(service.port(surface)), 'CN=server.test', surface);
+	files.use('client');
+	process.kill(service.pid, 'SIGHUP');
+	const renewed = 'the new TLS files are in use; open connections go on with the previous certificates';
+	await eventually(() => of(renewed).length > 0, 'the renewal');
+	const texts = linesOf(service.output).map(({ msg }) => msg);
+	assert.equal(texts[texts.indexOf(renewed) - 1], 'looking at the TLS files');
+	for (const surface of surfaces)
+		await eventually(async () => (await subjectShown(service.port(surface))) === 'CN=client.test', `the new certificate of ${surface}`);
+	assert.equal(msa(await client.send(adt('3', 'LOG', 1))).code, 'AA', 'an open connection goes on');
 	client.close();
 	assert.equal(await service.end('SIGTERM'), 0);
 	linesOf(service.output);

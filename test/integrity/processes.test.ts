@@ -4,6 +4,7 @@ import { connect } from 'node:net';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
+import { CertificateFiles, subjectShown } from '#test/support/certificate-files.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { MllpLoad } from '#test/support/mllp-load.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
@@ -92,8 +93,9 @@ describe('a node of several processes', () => {
 		await drained.assertStored(service.port('fhir'), key);
 	});
 
-	test('has its ports for itself: a second service on one of them is refused with one sentence, however it starts', async () => {
-		await using service = new ServiceProcess({ PROCESSES: '2' });
+	test('has its ports for itself, and by SIGHUP shows renewed certificates: a second service on a port is refused with one sentence, however it starts', async () => {
+		using files = new CertificateFiles();
+		await using service = new ServiceProcess({ PROCESSES: '2', DIMSE_TLS_PORT: '0', ...files.variables });
 		await service.start();
 		const port = String(service.port('hl7'));
 		for (const processes of ['1', '2']) {
@@ -109,5 +111,18 @@ describe('a node of several processes', () => {
 		}
 		await using neighbour = new ServiceProcess({ PROCESSES: '2', DATA_DIR: service.dataDir, LOG_LEVEL: 'fatal' });
 		await assert.rejects(neighbour.start(), /ended with 1: tributary: the data directory [^\n]* is in use by process \d+: [^\n]*\n$/);
+
+		// Each connection meets one of the processes.
+		const shown = async (surface: string) =>
+			new Set(await Promise.all(Array.from({ length: 12 }, () => subjectShown(service.port(surface)))));
+		const surfaces = ['fhir', 'hl7', 'admin', 'dimse_tls'];
+		for (const surface of surfaces) assert.deepEqual(await shown(surface), new Set(['CN=server.test']), surface);
+		const before = pidsOf(service);
+		files.use('client');
+		process.kill(service.pid, 'SIGHUP');
+		const others = () => pidsOf(service).filter((pid) => !before.includes(pid));
+		await eventually(() => others().length === 2 && pidsOf(service).length === 2, 'two other processes');
+		for (const surface of surfaces) assert.deepEqual(await shown(surface), new Set(['CN=client.test']), surface);
+		assert.equal(await service.end('SIGTERM'), 0);
 	});
 });

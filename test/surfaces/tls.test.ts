@@ -9,6 +9,7 @@ import { checkPorts } from '#cli/doctor/host.ts';
 import { silentLog } from '#core/log.ts';
 import { startNode } from '#processes/start-node.ts';
 import { readRuntimeFile } from '#storage/runtime-file.ts';
+import { subjectShown } from '#test/support/certificate-files.ts';
 import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { readCertificates } from '../../src/certificates.ts';
@@ -33,18 +34,10 @@ function make(name: string, days: readonly string[]): void {
 	execFileSync('openssl', ['req', '-x509', ...subject, ...days], { stdio: 'ignore' });
 }
 
-/** The subject of the certificate that the port shows, or the reason why there is no connection. */
+/** As `subjectShown`, by these versions of TLS. */
 function shown(port: number, options: { least?: 'TLSv1' | 'TLSv1.2'; most?: 'TLSv1.1' | 'TLSv1.3' } = {}): Promise<string> {
 	const { least: minVersion = 'TLSv1.2', most: maxVersion = 'TLSv1.3' } = options;
-	return new Promise((resolve) => {
-		const ciphers = minVersion === 'TLSv1' ? { ciphers: 'DEFAULT@SECLEVEL=0' } : {};
-		const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, minVersion, maxVersion, ...ciphers });
-		socket.once('secureConnect', () => {
-			resolve(`${socket.getPeerX509Certificate()?.subject}`);
-			socket.destroy();
-		});
-		socket.once('error', (error) => resolve((error as NodeJS.ErrnoException).code ?? error.message));
-	});
+	return subjectShown(port, { minVersion, maxVersion, ...(minVersion === 'TLSv1' && { ciphers: 'DEFAULT@SECLEVEL=0' }) });
 }
 
 describe('TLS files', { skip: without('openssl') }, () => {
