@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { setSite } from '#administration/sites.ts';
+import { enableSite, setSite } from '#administration/sites.ts';
 import { resetPassword } from '#administration/users.ts';
 import { adt } from '#test/support/adt.ts';
 import { askAnew, askManyAnew, Stream } from '#test/support/anew.ts';
@@ -8,6 +9,7 @@ import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { type AdminClient, owner, signedIn } from '#test/surfaces/admin/client.ts';
+import { raw } from '#test/surfaces/http/raw.ts';
 
 /** Whichever process of a node is asked, it answers for the node. Each case asks many times, on connections of their own. */
 describe('a node of three processes is one node', () => {
@@ -90,6 +92,45 @@ describe('a node of three processes is one node', () => {
 			const { body } = await service.fhir(`/fhir/Patient?identifier=P${index}`, key);
 			assert.deepEqual([body.entry.length, body.entry[0].resource.meta.versionId], [1, '6'], `${client.extra}`);
 		}
+	});
+
+	test('a wrong key is refused from its head by each process and takes no room of others; each tells of it once', async () => {
+		const head = `POST /fhir/Patient HTTP/1.1\r\nHost: h\r\nX-API-Key: no\r\nContent-Length: 30000000\r\n\r\n{`;
+		const refused = await Promise.all(Array.from({ length: 24 }, () => raw(service.port('fhir'), head, /\}$/)));
+		for (const answer of refused) assert.match(answer, /^HTTP\/1\.1 401 /);
+		const asked = { port: service.port('fhir'), path: '/fhir/Patient?_count=1', headers: { 'X-API-Key': key } };
+		for (const { status } of await askManyAnew(asked)) assert.equal(status, 200);
+		const told = () =>
+			service.rows<{ times: number }>(`select (detail->>'times')::int as times from audit_event where action = 'key.refused'`);
+		await eventually(async () => (await told()).length > 0, 'the event');
+		const events = await told();
+		assert.ok(events.length <= 3, 'at most one event of each process');
+		assert.ok(events.reduce((sum, { times }) => sum + times, 0) <= 24);
+	});
+
+	test('a text that no index takes is AE for its message alone, whichever processes take it at the same time', async () => {
+		const clients = await Promise.all(Array.from({ length: 6 }, () => MllpClient.connect(service.port('mllp'))));
+		const codes = await Promise.all(
+			clients.map(async (client, index) => {
+				const long = randomBytes(2250).toString('base64url');
+				const answers = await Promise.all([
+					client.send(adt(`text-${index}`, 'TEXT', index)),
+					client.send(adt(long, 'TEXT', index)),
+					client.send(adt(`text-${index}-2`, 'TEXT', index)),
+				]);
+				client.close();
+				return answers.map((answer) => msa(answer).code).join();
+			}),
+		);
+		assert.deepEqual(new Set(codes), new Set(['AA,AE,AA']));
+	});
+
+	test('a site that is disabled is out on every process when the change returns', async () => {
+		const { key: other } = await service.addSite('south', { sending_application: 'SOUTH' });
+		const asked = { port: service.port('fhir'), path: '/fhir/Patient?_count=1', headers: { 'X-API-Key': other } };
+		for (const { status } of await askManyAnew(asked)) assert.equal(status, 200);
+		await enableSite(service.administration, 'south', false);
+		for (const { status } of await askManyAnew(asked)) assert.equal(status, 401);
 	});
 
 	describe('for people', () => {
