@@ -34,6 +34,7 @@ describe('doctor', { timeout: 180_000 }, () => {
 		assert.match(of('database settings')[0]?.text ?? '', /^fsync is off: /);
 		for (const check of ['database', 'connections', 'clock', 'migrations', 'TLS', 'variables'])
 			assert.deepEqual(statesOf(of(check)), ['ok'], `${check}: ${of(check)[0]?.text}`);
+		assert.deepEqual(of('limits'), [], 'the defaults leave everybody room');
 		const { out } = await shell.run('doctor');
 		assert.match(out, /^fault +database settings +fsync is off/m);
 		assert.match(out, /^\d+ faults?, \d+ warnings?\.$/m);
@@ -48,12 +49,20 @@ describe('doctor', { timeout: 180_000 }, () => {
 		const shell = await terminal(t, {
 			...{ FHIR_PORT: String(address.port), WORKERS: '200', TLS_CERT_FILE: '/nowhere/cert.pem', TLS_KEY_FILE: '/nowhere/key.pem' },
 			...{ DATABSE_URL: 'postgresql://u:hunter2@db/x', LOG_LEVLE: 'debug', AWS_SECRET_ACCESS_KEY: 'wJalrXUtnFEMI' },
+			...{ MLLP_FRAME_BYTES_MAX: '100000000', WAITING_BYTES_MAX: '199999999' },
 		});
 		const { of, out } = await examined(shell);
 		assert.equal(of('ports')[0]?.text, `FHIR_PORT: port ${address.port} on 127.0.0.1 is used by another program`);
 		assert.match(of('TLS')[0]?.text ?? '', /^TLS_CERT_FILE: the file cannot be read \(ENOENT\)$/);
 		assert.match(of('connections')[0]?.text ?? '', /needs up to \d+ connections; max_connections is .*: raise max_connections/);
 		assert.match(of('variables')[0]?.text ?? '', /LOG_LEVLE \(did you mean LOG_LEVEL\?\)/);
+		assert.deepEqual(of('limits'), [
+			{
+				check: 'limits',
+				state: 'warning',
+				text: 'MLLP_FRAME_BYTES_MAX (100000000) is more than half of WAITING_BYTES_MAX (199999999), so one sender can leave all others no room: set WAITING_BYTES_MAX to 400000000 or more, or lower MLLP_FRAME_BYTES_MAX',
+			},
+		]);
 		assert.doesNotMatch(out, /hunter2|wJalrXUtnFEMI/);
 	});
 
@@ -84,7 +93,11 @@ describe('doctor', { timeout: 180_000 }, () => {
 describe('a start that is probably not meant', { timeout: 180_000 }, () => {
 	test('is told of in the log and the start block, and a forgotten DATABASE_URL is refused', async () => {
 		await using database = await testDatabase();
-		await using service = new ServiceProcess({ DATABASE_URL: database.url, TRUSTED_PROXIS: '1', DATABASE_URL_FIEL: '/x' });
+		const whole = String(512 * 2 ** 20);
+		await using service = new ServiceProcess({
+			...{ DATABASE_URL: database.url, TRUSTED_PROXIS: '1', DATABASE_URL_FIEL: '/x' },
+			...{ HTTP_BODY_BYTES_MAX: whole, HTTP_WAITING_BYTES_MAX: whole, WAITING_BYTES_MAX: whole },
+		});
 		const cluster = join(service.dataDir, 'postgres');
 		mkdirSync(cluster);
 		writeFileSync(join(cluster, 'PG_VERSION'), '18\n');
@@ -93,6 +106,8 @@ describe('a start that is probably not meant', { timeout: 180_000 }, () => {
 			/TRUSTED_PROXIS \(did you mean TRUSTED_PROXIES\?\)/,
 			/DATABASE_URL_FIEL \(did you mean DATABASE_URL_FILE\?\)/,
 			/has an embedded database too/,
+			/HTTP_BODY_BYTES_MAX \(536870912\) is more than half of HTTP_WAITING_BYTES_MAX \(536870912\), so one sender can leave/,
+			/HTTP_BODY_BYTES_MAX \(536870912\) is more than half of WAITING_BYTES_MAX \(536870912\), so one sender can leave/,
 		]) {
 			await eventually(() => new RegExp(`"level":"warn".*${text.source}`).test(service.output), 'the line of the log');
 			assert.match(service.output, new RegExp(`^ {2}WARNING .*${text.source}`, 'm'), 'the start block');

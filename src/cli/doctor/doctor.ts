@@ -11,7 +11,7 @@ import { printed, withOpened } from '../opened.ts';
 import { wrapped } from '../print.ts';
 import { type Examined, type Finding, finding, ok } from './check.ts';
 import { checkDatabase, checkPooler, checkServers } from './database.ts';
-import { checkEmbedded, checkIdentity, checkVariables } from './environment.ts';
+import { checkEmbedded, checkIdentity, checkRoom, checkVariables } from './environment.ts';
 import { checkAuditFiles, checkDisk, checkObjectStore, checkPorts, checkTls } from './host.ts';
 import { checkReplica } from './replica.ts';
 
@@ -89,6 +89,7 @@ async function examine(examined: Examined): Promise<Report> {
 		...(await finding('TLS', () => checkTls(config))),
 		...(await finding('audit receiver', () => checkAuditFiles(config))),
 		...(await finding('variables', () => checkVariables(examined))),
+		...(await finding('limits', () => checkRoom(examined))),
 		ok('Node.js', process.versions.node),
 	];
 	return {

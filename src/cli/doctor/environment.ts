@@ -51,6 +51,29 @@ export function checkEmbedded({ config }: Examined): Finding[] {
 	];
 }
 
+/**
+ * Names limits by which one sender can leave others no room. A share is never less than one body, and a mailbox that is empty takes any message,
+ * so the whole has to be two of them or more.
+ */
+export function checkRoom({ config: { limits } }: Examined): Finding[] {
+	const { httpBodyBytesMax, mllpFrameBytesMax, httpWaitingBytesMax, waitingBytesMax } = limits;
+	const longest = mllpFrameBytesMax > httpBodyBytesMax ? 'MLLP_FRAME_BYTES_MAX' : 'HTTP_BODY_BYTES_MAX';
+	const pairs = [
+		{ one: 'HTTP_BODY_BYTES_MAX', oneBytes: httpBodyBytesMax, all: 'HTTP_WAITING_BYTES_MAX', allBytes: httpWaitingBytesMax },
+		{ one: longest, oneBytes: Math.max(httpBodyBytesMax, mllpFrameBytesMax), all: 'WAITING_BYTES_MAX', allBytes: waitingBytesMax },
+	];
+	return pairs.flatMap(({ one, oneBytes, all, allBytes }) =>
+		oneBytes * 2 <= allBytes
+			? []
+			: [
+					warning(
+						'limits',
+						`${one} (${oneBytes}) is more than half of ${all} (${allBytes}), so one sender can leave all others no room: set ${all} to ${oneBytes * 4} or more, or lower ${one}`,
+					),
+				],
+	);
+}
+
 /** Tells if the data directory was used with another database. */
 export async function checkIdentity({ config: { DATA_DIR: dataDir } }: Examined, databaseUrl: string): Promise<Finding[]> {
 	return (await isTiedToAnother(dataDir, databaseUrl)) ? [warning('data directory', otherDatabaseText(dataDir))] : [];
@@ -76,6 +99,7 @@ async function checkBucket({ config }: Examined): Promise<Finding[]> {
 export async function startWarnings(examined: Examined, databaseUrl: string): Promise<string[]> {
 	const findings = [
 		checkVariables(examined),
+		...checkRoom(examined),
 		...checkEmbedded(examined),
 		...(await checkIdentity(examined, databaseUrl)),
 		...(await checkBucket(examined)),
