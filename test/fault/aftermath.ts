@@ -1,11 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import type { Descriptors } from '#test/trust/process-figures.ts';
 import { aftermathOfWork, failuresOfWork, type WorkAftermath } from '#test/trust/work-aftermath.ts';
 import type { Bed } from './bed.ts';
 
-export interface Standing {
-	sockets: number;
-	files: number;
-	others: number;
+export interface Standing extends Descriptors {
 	connections: number;
 }
 

@@ -5,13 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import pg from 'pg';
 import { type EmbeddedDatabase, startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
-import { readRuntimeFile } from '#storage/runtime-file.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { LedgerClient, ledgerSites } from '#test/support/ledger/client.ts';
 import type { LedgerSite, Way } from '#test/support/ledger/sender.ts';
 import { type SenderKind, senders } from '#test/support/ledger/senders.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
-import { openTargets, residentOf } from '#test/trust/process-figures.ts';
+import { type Descriptors, descriptorsOf, openTargets, processesOf, residentOf } from '#test/trust/process-figures.ts';
 import { type Harm, Line } from './line.ts';
 import { wireStates } from './wire-states.ts';
 
@@ -181,8 +180,7 @@ export class Bed implements AsyncDisposable {
 
 	/** The processes of the service that do its work. */
 	get members(): readonly number[] {
-		const runtime = readRuntimeFile(this.service.dataDir);
-		return runtime?.processes ?? (runtime === undefined ? [] : [runtime.pid]);
+		return processesOf(this.service.dataDir).members;
 	}
 
 	/** The status that FHIR answers to a key; 0 while it does not answer. */
@@ -267,16 +265,8 @@ export class Bed implements AsyncDisposable {
 	}
 
 	/** Open descriptors of the service's processes, by what they are. */
-	descriptors(): { sockets: number; files: number; others: number } {
-		const counts = { sockets: 0, files: 0, others: 0 };
-		for (const pid of this.members) {
-			for (const target of openTargets(pid)) {
-				if (target.startsWith('socket:')) counts.sockets++;
-				else if (target.startsWith('/')) counts.files++;
-				else counts.others++;
-			}
-		}
-		return counts;
+	descriptors(): Descriptors {
+		return descriptorsOf(this.members);
 	}
 
 	/** Resident megabytes of the service's largest process: now, and the most that it had. */

@@ -5,6 +5,7 @@
  *   --seconds <n>   so long (1800)
  *   --share <n>     of the measured maximum (0.6)
  *   --sites <n>     sites, each with a sender of every kind (4)
+ *   --processes <n> processes of the service, each of which is watched (PROCESSES, else 1)
  *   --keep          keeps the result for docs/trust.md
  *
  * From ten minutes on it is judged whether memory, descriptors, the lag of the event loop, dead rows and connections stay flat: the line of
@@ -17,13 +18,14 @@ import type { SenderKind } from '#test/support/ledger/senders.ts';
 import { faultOf } from '#test/support/ledger/verdict.ts';
 import { circumstances, conclude, type ProofResult } from '#test/trust/results.ts';
 import { riseOf } from './line-of-least-squares.ts';
-import { type Measure, measures, Soak } from './soak.ts';
+import { measures, Soak } from './soak.ts';
 
 const { values: options } = parseArgs({
 	options: {
 		seconds: { type: 'string', default: '1800' },
 		share: { type: 'string', default: '0.6' },
 		sites: { type: 'string', default: '4' },
+		processes: { type: 'string', default: process.env['PROCESSES'] ?? '1' },
 		keep: { type: 'boolean', default: false },
 	},
 });
@@ -83,22 +85,23 @@ async function load(soak: Soak, ledger: LedgerClient): Promise<Load> {
 
 /** One row for each figure that is watched, of the second half: mean, most of all, by how much it rose, and by how much it may. */
 function watched(soak: Soak, failures: string[]): (string | number)[][] {
-	return (Object.keys(measures) as Measure[]).map((measure) => {
-		const points = soak.samples.get(measure) ?? [];
+	return [...soak.samples].map(([name, { measure, points }]) => {
 		const half = points.slice(points.length >> 1);
 		const rise = riseOf(half);
-		if (isJudged && rise > measures[measure]) failures.push(`${measure} rose by ${rise.toFixed(1)}, ${measures[measure]} are allowed`);
+		if (isJudged && rise > measures[measure]) failures.push(`${name} rose by ${rise.toFixed(1)}, ${measures[measure]} are allowed`);
 		const mean = half.reduce((sum, [, value]) => sum + value, 0) / Math.max(1, half.length);
-		return [measure, mean.toFixed(1), Math.max(...points.map(([, value]) => value)).toFixed(1), rise.toFixed(1), measures[measure]];
+		return [name, mean.toFixed(1), Math.max(...points.map(([, value]) => value)).toFixed(1), rise.toFixed(1), measures[measure]];
 	});
 }
 
 const startedMs = Date.now();
-const soak = new Soak();
+const soak = new Soak(Number(options.processes));
 try {
 	await soak.open(Number(options.sites));
 	const ledger = new LedgerClient(soak.sites, { port: (surface) => soak.service.port(surface) }, kinds);
+	const begun = soak.processes;
 	const { maximum, reached, failures } = await load(soak, ledger);
+	for (const [of, pid] of soak.processes) if (begun.get(of) !== pid) failures.push(`the process${of} has ended and was started again`);
 	await pause(1500);
 	const verdict = await ledger.verdict(soak.databaseUrl);
 	const fault = faultOf(verdict);
@@ -107,7 +110,10 @@ try {
 	const rows = watched(soak, failures);
 	const result: ProofResult = {
 		proof: 'soak',
-		...circumstances(startedMs, `npm run test:soak -- --seconds ${seconds} --share ${share} --sites ${soak.sites.length}`),
+		...circumstances(
+			startedMs,
+			`npm run test:soak -- --seconds ${seconds} --share ${share} --sites ${soak.sites.length} --processes ${options.processes}`,
+		),
 		seed: null,
 		passed: failures.length === 0,
 		failures,

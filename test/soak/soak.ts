@@ -8,9 +8,9 @@ import { type LedgerClient, ledgerSites } from '#test/support/ledger/client.ts';
 import { insertKey } from '#test/support/ledger/keys.ts';
 import type { LedgerSite } from '#test/support/ledger/sender.ts';
 import { ServiceProcess } from '#test/support/service-process.ts';
-import { openTargets, residentOf } from '#test/trust/process-figures.ts';
+import { descriptorsOf, processesOf, residentOf } from '#test/trust/process-figures.ts';
 
-/** Each figure that is watched, and by how much it may rise over the second half of a run that is judged. */
+/** Each figure that is watched, of each process or of the database, and by how much it may rise over the second half of a run that is judged. */
 export const measures = {
 	'resident MB': 48,
 	descriptors: 16,
@@ -21,13 +21,31 @@ export const measures = {
 
 export type Measure = keyof typeof measures;
 
+/** What was seen of one figure, over the seconds of the run. */
+interface Watched {
+	measure: Measure;
+	points: [second: number, value: number][];
+}
+
 /** A service with sites, of which something is always coming and going. */
 export class Soak implements AsyncDisposable {
-	readonly service = new ServiceProcess({ LOG_LEVEL: 'warn' });
-	readonly samples = new Map<Measure, [second: number, value: number][]>();
+	readonly service: ServiceProcess;
+	/** By the name of the figure, which says of which process it is where there are several. */
+	readonly samples = new Map<string, Watched>();
 	readonly churned = { strangers: 0, keys: 0, clients: 0 };
 	#database: pg.Client | undefined;
 	sites: LedgerSite[] = [];
+
+	constructor(processes: number) {
+		this.service = new ServiceProcess({ LOG_LEVEL: 'warn', PROCESSES: String(processes) });
+	}
+
+	/** Every process of the service by its name: those that do the work, and their parent. */
+	get processes(): ReadonlyMap<string, number> {
+		const { members, parent } = processesOf(this.service.dataDir);
+		if (parent === undefined) return new Map(members.map((pid) => ['', pid]));
+		return new Map([...members.map((pid, index) => [` of process ${index}`, pid] as const), [' of the parent', parent]]);
+	}
 
 	get databaseUrl(): string {
 		return readRuntimeFile(this.service.dataDir)?.databaseUrl ?? '';
@@ -59,16 +77,20 @@ export class Soak implements AsyncDisposable {
 			        (select count(*) from pg_stat_activity where backend_type = 'client backend') as connections`,
 		);
 		const metrics = await (await fetch(`http://127.0.0.1:${this.service.port('ops')}/metrics`)).text();
-		const lag = /^nodejs_eventloop_lag_p99_seconds(?:\{[^}]*\})? (\S+)/m.exec(metrics)?.[1];
-		if (counts === undefined || lag === undefined) throw new Error('there is nothing to sample');
-		const note = (measure: Measure, value: number) => {
-			const points = this.samples.get(measure) ?? [];
-			points.push([second, value]);
-			this.samples.set(measure, points);
+		const lags = [...metrics.matchAll(/^nodejs_eventloop_lag_p99_seconds(?:\{process="(\d+)"\})? (\S+)/gm)];
+		if (counts === undefined || lags.length === 0) throw new Error('there is nothing to sample');
+		const note = (measure: Measure, value: number, of = '') => {
+			const name = `${measure}${of}`;
+			const watched = this.samples.get(name) ?? { measure, points: [] };
+			watched.points.push([second, value]);
+			this.samples.set(name, watched);
 		};
-		note('resident MB', residentOf(this.service.pid).now);
-		note('descriptors', openTargets(this.service.pid).length);
-		note('event loop p99 ms', Number(lag) * 1000);
+		for (const [of, pid] of this.processes) {
+			const { sockets, files, others } = descriptorsOf([pid]);
+			note('resident MB', residentOf(pid).now, of);
+			note('descriptors', sockets + files + others, of);
+		}
+		for (const [, place, lag] of lags) note('event loop p99 ms', Number(lag) * 1000, place === undefined ? '' : ` of process ${place}`);
 		note('dead rows per 100 live ones', (100 * Number(counts.dead)) / Math.max(1, Number(counts.live)));
 		note('database connections', Number(counts.connections));
 	}
