@@ -1,17 +1,8 @@
 import { Authorities, type AuthorityAlias, noAliases } from '#record/identity/authorities.ts';
-import { cellAt, columnsOf, textAt } from './columns.ts';
+import { cellAt, textAt } from './columns.ts';
 import type { StatementRunner } from './connection.ts';
-import { plainArray, type Statement } from './statement.ts';
-
-const alias = columnsOf({ a: ['site_id', 'system', 'other', 'origin', 'ended_at'] });
-
-const readAliases: Statement = {
-	name: 'read_authority_aliases',
-	text: `
-select ${alias.list}
-from authority_alias a
-where a.site_id = any ($1::uuid[])`,
-};
+import { plainArray } from './statement.ts';
+import { aliasColumns, readAliases } from './statements/read-aliases.ts';
 
 /** The number of the state of a site whose authorities have one name each. */
 const neverChanged = '0';
@@ -37,7 +28,7 @@ export class AuthorityCache {
 
 	async #read(connection: StatementRunner, sites: readonly [string, string][]): Promise<void> {
 		const bySite = new Map<string, AuthorityAlias[]>();
-		const { at } = alias;
+		const { at } = aliasColumns;
 		for (const cells of await connection.run(readAliases, [plainArray(sites.map(([siteId]) => siteId))])) {
 			const siteId = textAt(cells, at.site_id);
 			const list = bySite.get(siteId) ?? [];

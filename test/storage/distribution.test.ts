@@ -10,6 +10,10 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import { formOf } from '#storage/one-row.ts';
 import { ResourceTables } from '#storage/resource-rows.ts';
 import type { Statement } from '#storage/statement.ts';
+import { auditHistogram, messageHistogram } from '#storage/statements/administrative/histograms.ts';
+import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
+import { type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
+import { siteTrail, type TrailFilters } from '#storage/statements/administrative/site-audit.ts';
 import { inlined } from '#storage/statements/inlined.ts';
 import { countQuery, searchQuery } from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
@@ -68,6 +72,17 @@ describe('the catalogue', () => {
 		);
 	});
 
+	test('what people change by the unit of work is in reference tables', () => {
+		const entities = globSync('src/storage/entities/*.ts', { cwd: root }).flatMap((path) =>
+			[...readFileSync(join(root, path), 'utf8').matchAll(/tableName: '(\w+)'/g)].map(([, name = '']) => name),
+		);
+		assert.ok(entities.length > 5);
+		assert.deepEqual(
+			entities.filter((name) => referenceTables[name] === undefined),
+			[],
+		);
+	});
+
 	test('docs/scaling.md has the calls; `UPDATE_CONFORMANCE=1` writes them', () => {
 		const path = join(root, 'docs/scaling.md');
 		const text = readFileSync(path, 'utf8');
@@ -87,31 +102,85 @@ describe('the catalogue', () => {
 	});
 });
 
-/** The statements that modules of storage export, those that they make for each type, and those that they keep to themselves. */
+/** Modules of storage without statements of their own, or with such as are no matter of the site. */
+const notLookedAt = /src\/storage\/(?:migrations|entities|embedded|objects)\//;
+
+/** Filters of which each makes another query of a list. */
+const messageFilters: readonly Omit<MessageFilters, 'sites' | 'limit'>[] = [
+	{},
+	{ outcome: 'refused' },
+	{ patients: ['1'] },
+	{ controlIds: ['1'] },
+	{ messageTypes: ['ADT^A01'] },
+	{ surface: 'mllp' },
+	{ surface: 'hl7', kind: 'fhir' },
+	{ clientId: nilId },
+	{ cause: '1' },
+	{ sinceMs: 0, untilMs: 1, before: nilId },
+];
+const trailFilters: readonly TrailFilters[] = [
+	{ count: 1 },
+	{
+		count: 1,
+		ids: [nilId],
+		patients: [nilId],
+		actors: ['1'],
+		subjects: ['1'],
+		sources: ['1'],
+		actions: ['1'],
+		verbs: { not: true, of: ['1'] },
+	},
+	{ count: 1, since: '2026-01-01', before: '2026-01-02', after: nilId },
+];
+
+/** The queries that are made by filters, each by a name of its own. */
+function madeByFilters(): Statement[] {
+	const parts = [undefined, 'associations', 'changes'] as const;
+	return [
+		...messageFilters.flatMap((filters, index) => [
+			{ name: `search_messages_${index}`, text: searchMessages({ ...filters, sites: ['north'], limit: 1 }).statement.text },
+			{ name: `message_histogram_${index}`, text: messageHistogram({ ...filters, sites: ['north'], limit: 1 }, [nilId], [nilId]).text },
+		]),
+		...parts.flatMap((part) => [
+			...[true, false].map((byActor) => ({ name: `list_audit_${part}_${byActor}`, text: listAuditEvents({ byActor, part }).text })),
+			{ name: `audit_histogram_${part}`, text: auditHistogram(part).text },
+		]),
+		...trailFilters.map((filters, index) => ({ name: `site_trail_${index}`, text: siteTrail(siteId, filters).statement.text })),
+	];
+}
+
+/** The statements that modules of storage export, those that they make for each type or by filters, and those that they keep to themselves. */
 async function statements(): Promise<Map<string, Statement>> {
 	const found = new Map<string, Statement>();
-	const isStatement = (given: unknown): given is Statement =>
-		typeof given === 'object' && given !== null && 'name' in given && 'text' in given && typeof given.text === 'string';
-	const take = (given: unknown) => {
-		if (isStatement(given)) found.set(given.text, given);
+	const isStatement = (given: unknown): given is { name?: string; text: string } =>
+		typeof given === 'object' && given !== null && 'text' in given && typeof given.text === 'string';
+	const take = (given: unknown, name: string, depth = 0) => {
+		// A block of PL/pgSQL has no plan; there is one, about the catalogue.
+		if (isStatement(given) && !/^\s*do \$\$/.test(given.text)) found.set(given.text, { name: given.name ?? name, text: given.text });
+		else if (typeof given === 'object' && given !== null && !isStatement(given) && depth < 3) {
+			for (const [key, each] of Object.entries(given)) take(each, `${name}.${key}`, depth + 1);
+		}
 	};
 	const made = new ResourceTables(tableShapes);
-	for (const path of globSync('src/storage/{statements,holdings}/*.ts', { cwd: root })) {
+	const of = [...Object.values(tableShapes), ...made.all(), Object.values(tableShapes)];
+	for (const path of globSync('src/storage/**/*.ts', { cwd: root })) {
+		if (notLookedAt.test(path)) continue;
 		const source = readFileSync(join(root, path), 'utf8');
 		for (const [, name = '', text = ''] of source.matchAll(
-			/^const \w+: Statement = \{\s+name: '(\w+)',\s+text: `([^`$]*(?:\$\d[^`$]*)*)`/gm,
+			/^const \w+: (?:Read)?Statement = \{\s+name: '(\w+)',\s+text: ['`]((?<=')[^'$]*(?:\$\d[^'$]*)*(?=')|(?<=`)[^`$]*(?:\$\d[^`$]*)*(?=`))/gm,
 		))
-			take({ name, text });
+			take({ name, text }, name);
 		const exported: Record<string, unknown> = await import(join(root, path));
-		for (const each of Object.values(exported)) {
-			take(each);
-			if (typeof each !== 'function' || each.length !== 1) continue;
-			for (const argument of [...Object.values(tableShapes), ...made.all()]) {
+		for (const [name, each] of Object.entries(exported)) {
+			take(each, name);
+			if (typeof each !== 'function' || each.length !== 1 || (!path.includes('/statements/') && !path.includes('/holdings/'))) continue;
+			for (const argument of of) {
 				const made = madeOf(each as (argument: unknown) => unknown, argument);
-				if (isStatement(made) && (await isValid(made.text))) take(made);
+				if (isStatement(made) && (await isValid(made.text))) take(made, name);
 			}
 		}
 	}
+	for (const each of madeByFilters()) take(each, each.name);
 	return found;
 }
 
@@ -135,14 +204,41 @@ async function isValid(text: string): Promise<boolean> {
 	}
 }
 
-/** Statements about all sites on purpose, and why. */
-const ofAllSites: readonly [RegExp, string][] = [
-	[/^read_turns_to_index$/, 'the index of elements follows the turns of all sites'],
-	[/^set_feed_queues$/, 'a process writes what waits in it for all sites, and forgets what no longer waits'],
-];
+/** What the statements are for that are about all sites on purpose, or that are asked before the site is known. */
+const ofAllSites: Readonly<Record<string, string>> = Object.fromEntries(
+	Object.entries({
+		'the index of elements follows the turns of all sites': ['read_turns_to_index'],
+		'a process writes what waits in it for all sites, and forgets what no longer waits': ['set_feed_queues'],
+		'the chains of the audit trail go through all sites': [
+			...['read_unlinked_audit_events', 'read_linked_audit_events', 'read_stray_audit_event', 'count_unlinked_audit_events'],
+			...['read_unsent_audit_events', 'count_removable_audit_events'],
+		],
+		'one legal hold on anything keeps the audit trail, which goes by whole months': ['audit_keep_days'],
+		'a node finds its own work, or what is due or over, at all sites': [
+			...['interrupt_bulk_jobs_of_node', 'interrupt_silent_bulk_jobs', 'delete_old_bulk_jobs', 'list_bulk_jobs_of_node'],
+			...['claim_commitments', 'delete_old_commitments', 'delete_expired_searches', 'interrupt_silent_replay_runs'],
+		],
+		'the store of objects is one for all sites, and is gone through as a whole': [
+			...['indexed_objects', 'known_objects', 'conflicts_to_move', 'instances_to_move', 'conflict_objects'],
+		],
+		'the configuration is a file of the network': ['list_all_aliases'],
+		'people name a row by its id alone': ['show_conflict', 'legal_hold_by_id'],
+		'the audit trail is shown for all sites, and the patient of a filter is named by its id alone': [
+			...['undefined', 'associations', 'changes'].flatMap((part) => [
+				...[`list_audit_${part}_true`, `list_audit_${part}_false`, `audit_histogram_${part}`],
+			]),
+		],
+	}).flatMap(([reason, names]) => names.map((name) => [name, reason])),
+);
 
-/** Texts of parameters, of which one is valid for a statement: some are read as times or as JSON. */
-const texts = ['1', '2026-01-01', '{}'];
+/** Those of them that read several tables of all sites, one after the other: rows of one site never meet those of another. */
+const separately: ReadonlySet<string> = new Set(['known_objects', 'audit_histogram_undefined']);
+
+/** Texts of parameters, of which one is valid for a statement: some are read as times, as digits or as JSON. */
+const texts = ['1', '2026-01-01', '00', '{}'];
+
+/** Its texts are digits, JSON and arrays, and no text is all of these. Without the form they are arrays of texts. */
+const withoutSample = 'write_audit_batch_of_one';
 
 const sampleOf = (type: string, text: string): string => {
 	if (type === 'uuid[]') return `'{${siteId}}'`;
@@ -181,19 +277,40 @@ async function planOf(text: string): Promise<PlanNode> {
  * Rows that are looked up by the site of another row lie in the partition of that row, and a site that is known only when the statement runs
  * excludes the other partitions then.
  */
-const bySiteOfAnotherRow = /\bsite_id = \(*(?:\w+\.site_id\b|'[\da-f-]{36}'|\$\d|ANY)|\b\w+\.site_id = (?:\w+\.)?site_id\b/;
+const bySiteOfAnotherRow = /\bsite_id = \(*(?:(?:\w+|"[^"]+")\.\w+|site_id\b|'[\da-f-]{36}'|\$\d|ANY)|\b\w+\.\w+ = (?:\w+\.)?site_id\b/;
 /** This branch of a search is carried out only in a database of one site, and so of one partition. */
 const ofOnlySite = /site_id = [^)]*\) IS TRUE/;
 
-/** The partitions that a plan may touch, by their number: it is the same for all rows of a site, whatever the table. */
-function partitionsOf(plan: PlanNode): Set<string> {
-	const touched = nodesOf(plan).flatMap((node) => {
-		const conditions = `${node['Index Cond'] ?? ''} ${node.Filter ?? ''} ${(node as { 'Recheck Cond'?: string })['Recheck Cond'] ?? ''}`;
-		const [, number] = /_of_(\d)$/.exec(node['Relation Name'] ?? '') ?? [];
-		return number === undefined || ofOnlySite.test(conditions) || bySiteOfAnotherRow.test(conditions) ? [] : number;
-	});
-	return new Set(touched);
+interface Scan {
+	/** The name of the table in the statement. */
+	alias: string;
+	/** The same for all rows of a site, whatever the table. */
+	partition: string;
 }
+
+/** Conditions of a node that `explain` tells beside those of every node. */
+interface Conditions {
+	Alias?: string;
+	'Recheck Cond'?: string;
+	'Join Filter'?: string;
+}
+
+/** The partitions that a plan reads without knowing the site of their rows. */
+function scansOf(plan: PlanNode): Scan[] {
+	const nodes: (PlanNode & Conditions)[] = nodesOf(plan);
+	const joined = nodes.map((node) => node['Join Filter'] ?? '').join(' ');
+	return nodes.flatMap((node) => {
+		const conditions = `${node['Index Cond'] ?? ''} ${node.Filter ?? ''} ${node['Recheck Cond'] ?? ''}`;
+		const [, partition] = /_of_(\d)$/.exec(node['Relation Name'] ?? '') ?? [];
+		if (partition === undefined || ofOnlySite.test(conditions) || bySiteOfAnotherRow.test(conditions)) return [];
+		const alias = (node.Alias ?? '').replace(/_\d+$/, '');
+		// Where tables are empty a join may compare the sites instead of asking an index for one.
+		const isJoined = new RegExp(`\\b${alias}(?:_\\d+)?\\.site_id = |= ${alias}(?:_\\d+)?\\.site_id\\b`).test(joined);
+		return isJoined ? [] : { alias, partition };
+	});
+}
+
+const partitionsOf = (plan: PlanNode) => new Set(scansOf(plan).map(({ partition }) => partition));
 
 describe('in partitions by the site', () => {
 	before(async () => {
@@ -202,24 +319,50 @@ describe('in partitions by the site', () => {
 		await client.query('set plan_cache_mode = force_custom_plan');
 	});
 
-	test('every statement about one site touches one partition', async () => {
+	test('every statement about one site touches one partition, and none joins rows of several sites', async () => {
 		const faults: string[] = [];
 		const all = [...(await statements()).values()];
+		const listed = new Set<string>();
 		let touching = 0;
-		for (const statement of all) {
-			const { name, text } = formOf(statement)?.statement ?? statement;
-			if (ofAllSites.some(([pattern]) => pattern.test(name))) continue;
+		// Lanes send a lone row in a form of its own.
+		const forms = all.flatMap((statement) => formOf(statement)?.statement ?? []);
+		for (const { name, text } of [...all, ...forms]) {
+			if (name.endsWith('_of_one') && (name === withoutSample || !(await isValid(text)))) continue;
 			try {
 				const plan = await planOf(text);
-				const touched = partitionsOf(plan);
-				if (touched.size > 1) faults.push(`${name} touches ${touched.size}`);
+				const scans = scansOf(plan);
+				const whole = name.replace(/_of_one$/, '');
+				const reason = ofAllSites[whole];
+				if (reason !== undefined) listed.add(whole);
+				const aliases = [...new Set(scans.map(({ alias }) => alias))];
+				if (partitionsOf(plan).size > 1 && reason === undefined) faults.push(`${name} touches several partitions: ${aliases.join(', ')}`);
+				if (aliases.length > 1 && reason !== undefined && !separately.has(whole)) faults.push(`${name} joins sites: ${aliases.join(', ')}`);
 				if (nodesOf(plan).some((node) => /_of_\d$/.test(node['Relation Name'] ?? ''))) touching++;
 			} catch (error) {
 				faults.push(`${name}: ${(error as Error).message}`);
 			}
 		}
 		assert.deepEqual(faults, []);
+		assert.deepEqual(
+			Object.keys(ofAllSites).filter((name) => !listed.has(name)),
+			[],
+		);
 		assert.ok(touching > 150, `${touching} of ${all.length} statements touch a table of a site`);
+	});
+
+	/** They read no table: they begin and end transactions, make settings, and change statistics of empty tables. */
+	const withoutTable = ['begin', 'commit', 'rollback', 'settings_of_transaction', 'forget_empty_tables'];
+
+	test('every statement that has a name in the source is looked at', async () => {
+		const known = new Set([...(await statements()).values()].map(({ name }) => name).concat(withoutTable));
+		const missing = globSync('src/**/*.ts', { cwd: root }).flatMap((path) =>
+			notLookedAt.test(path)
+				? []
+				: [...readFileSync(join(root, path), 'utf8').matchAll(/\bname: '(\w+)',\s+text: /g)].flatMap(([, name = '']) =>
+						known.has(name) ? [] : `${path}: ${name}`,
+					),
+		);
+		assert.deepEqual(missing, []);
 	});
 
 	test('every search touches one partition', async () => {

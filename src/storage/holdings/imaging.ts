@@ -125,7 +125,7 @@ const unmatched = columnsOf({ c: ['patient_ids'] }, study.width);
  * Finds studies without a patient whose images state a number of one of the patients, each with all patients who have that number. A number
  * whose issuer is not stated is that of every patient with the value.
  */
-const findUnmatchedStudies: Statement = {
+export const findUnmatchedStudies: Statement = {
 	name: 'find_unmatched_studies',
 	text: `
 select ${study.list}, ${unmatched.list}
@@ -150,7 +150,7 @@ where c.patient_ids is not null`,
 const named = columnsOf({ s: ['patient_id'] }, study.width);
 
 /** Finds studies without a patient that procedure steps are about, each with the Patient ID that the step has. */
-const findStudiesOfSteps: Statement = {
+export const findStudiesOfSteps: Statement = {
 	name: 'find_studies_of_steps',
 	text: `
 select ${study.list}, ${named.list}
@@ -167,7 +167,7 @@ join imaging_study t on t.site_id = s.site_id and t.accession_number = s.accessi
 const kept = columnsOf({ c: ['site_id', 'sop_instance_uid', 'digest', 'id', 'object_key', 'settled_at'] });
 
 /** Finds objects that are kept aside, by UID and digest, whether or not their conflict is settled. */
-const findKeptObjects: Statement = {
+export const findKeptObjects: Statement = {
 	name: 'find_kept_objects',
 	text: `
 select ${kept.list}
@@ -182,7 +182,7 @@ const conflict = columnsOf({
 	],
 });
 
-const findConflicts: Statement = {
+export const findConflicts: Statement = {
 	name: 'find_conflicts',
 	text: `
 select ${conflict.list}
@@ -193,7 +193,7 @@ join imaging_conflict c on c.site_id = k.site_id and c.id = k.id`,
 const policy = columnsOf({ s: ['id', 'instance_policy'] });
 
 /** Finds the sites' policies for other content under a known UID. */
-const findInstancePolicies: Statement = {
+export const findInstancePolicies: Statement = {
 	name: 'find_instance_policies',
 	text: `
 select ${policy.list}

@@ -46,7 +46,7 @@ where exists (
 
 const { list: stepColumns, at: stepAt } = columnsOf({ s: ['site_id', 'id', 'attributes', 'started', 'ended'] });
 
-const findStepTimes: Statement = {
+export const findStepTimes: Statement = {
 	name: 'find_step_times',
 	text: `
 select ${stepColumns}
