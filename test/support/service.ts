@@ -43,8 +43,8 @@ export interface TestService extends AsyncDisposable {
 	fhir(path: string, key: string, headers?: Record<string, string>): Promise<{ status: number; body: FhirBody; headers: Headers }>;
 	rows<T = Record<string, unknown>>(text: string, values?: unknown[]): Promise<T[]>;
 	port(surface: string): number;
-	/** Ends the service and starts it again on the same database. */
-	restart(): Promise<void>;
+	/** Ends the service and starts it again on the same database, with further variables where they are given. */
+	restart(further?: Record<string, string>): Promise<void>;
 }
 
 /** FHIR JSON as tests read it: by path, without types. */
@@ -57,7 +57,7 @@ const confirmMsMax = 30_000;
 export async function testService(environment: Record<string, string> = {}, given?: TestDatabase): Promise<TestService> {
 	const database = given ?? (await testDatabase());
 	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-service-'));
-	const config = readConfig({
+	const variables = {
 		DATABASE_URL: database.url,
 		DATA_DIR: dataDir,
 		FHIR_PORT: '0',
@@ -71,7 +71,8 @@ export async function testService(environment: Record<string, string> = {}, give
 		WORKERS: '1',
 		PROCESSES: process.env['PROCESSES'] ?? '1',
 		...environment,
-	});
+	};
+	const config = readConfig(variables);
 	const door = doorTo(database.url);
 	const orm = await openEntities(door.people);
 	const replayRuns = new ReplayRuns(silentLog);
@@ -136,9 +137,9 @@ export async function testService(environment: Record<string, string> = {}, give
 			if (address === undefined) throw new Error(`there is no surface ${surface}`);
 			return address.port;
 		},
-		restart: async () => {
+		restart: async (further = {}) => {
 			await started.service.close();
-			started.service = await startNode(config, silentLog, cheapPasswords);
+			started.service = await startNode(readConfig({ ...variables, ...further }), silentLog, cheapPasswords);
 		},
 		[Symbol.asyncDispose]: async () => {
 			await started.service.close();
