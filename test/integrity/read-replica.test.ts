@@ -202,6 +202,30 @@ describe('reads from a replica', () => {
 		await untilReplicaIs('current');
 	});
 
+	test('are told of by doctor where the role may not see how far they are', async (t) => {
+		const found = async (role: string) => {
+			const url = new URL(servers.primary.url);
+			url.username = role;
+			const shell = await terminal(t, { DATABASE_URL: url.href });
+			const { checks }: { checks: { check: string; state: string; text: string }[] } = JSON.parse(
+				(await shell.run('doctor', '--json')).out,
+			);
+			return checks.flatMap(({ check, state, text }) => (check === 'replication' ? [state, text] : []));
+		};
+		await service.rows('create role watcher login');
+		try {
+			const lag = 'tributary_database_standby_lag_bytes stays 0 and TributaryStandbyBehind is never raised';
+			assert.deepEqual(await found('watcher'), [
+				'warning',
+				`1 standby follows the server, and the role watcher does not see how far, so ${lag}: grant pg_monitor to watcher`,
+			]);
+			await service.rows('grant pg_monitor to watcher');
+			assert.deepEqual(await found('watcher'), ['ok', '1 standby follows the server, and the role watcher sees how far']);
+		} finally {
+			await service.rows('drop role watcher');
+		}
+	});
+
 	test('a study that was replaced is retrieved as it is now while the replica still knows it as it was', async () => {
 		const pacs = await service.addSite('pacs', { allowed_ips: ['10.9.9.2'] });
 		await setSite(service.administration, { slug: 'pacs', instance_policy: 'replace' });

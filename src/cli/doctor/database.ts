@@ -22,7 +22,9 @@ const settingsQuery = {
 		current_setting('max_connections')::int as max_connections,
 		current_setting('superuser_reserved_connections')::int as reserved,
 		(select count(*)::int from pg_stat_activity where backend_type = 'client backend' and coalesce(application_name, '') not like 'tributary%') as others,
-		pg_is_in_recovery() as standby, (select version from pg_stat_ssl where pid = pg_backend_pid() and ssl) as tls`,
+		pg_is_in_recovery() as standby, (select version from pg_stat_ssl where pid = pg_backend_pid() and ssl) as tls,
+		(select count(*)::int from pg_stat_replication r where r.state is distinct from 'backup') as followers,
+		current_user as role, pg_has_role('pg_read_all_stats', 'usage') as sees_followers`,
 };
 
 interface Settings {
@@ -38,6 +40,11 @@ interface Settings {
 	standby: boolean;
 	/** Such as TLSv1.3; null for a connection without it. */
 	tls: string | null;
+	/** The number of standbys that follow the server. */
+	followers: number;
+	role: string;
+	/** Members of pg_monitor see how far the standbys are. */
+	sees_followers: boolean;
 }
 
 /** The results of the checks of a database, with the sites whose times are read by the zone of the host. */
@@ -62,6 +69,7 @@ export async function checkDatabase(databaseUrl: string, config: Config): Promis
 			...trustFinding(databaseUrl),
 			...settingFindings(settings),
 			connectionFinding(settings, config),
+			...replicationFinding(settings),
 			...(await finding('clock', () => clockFinding(pool))),
 			...(await finding('migrations', () => migrationFinding(pool, databaseUrl))),
 			...(await finding('time zones', async () => {
@@ -145,6 +153,15 @@ function connectionFinding({ max_connections: max, reserved, others }: Settings,
 	const free = max - reserved - others;
 	const text = `this node needs up to ${need} connections; max_connections is ${max}, of which ${reserved} are reserved and ${others} used by others`;
 	return free < need ? fault('connections', `${text}: raise max_connections, or lower WORKERS`) : ok('connections', text);
+}
+
+/** Without the right, what is told of standbys looks as if they lacked nothing. */
+function replicationFinding({ followers, role, sees_followers: sees }: Settings): Finding[] {
+	if (followers === 0) return [];
+	const text = `${followers} ${followers === 1 ? 'standby follows' : 'standbys follow'} the server`;
+	if (sees) return [ok('replication', `${text}, and the role ${role} sees how far`)];
+	const effect = 'tributary_database_standby_lag_bytes stays 0 and TributaryStandbyBehind is never raised';
+	return [warning('replication', `${text}, and the role ${role} does not see how far, so ${effect}: grant pg_monitor to ${role}`)];
 }
 
 /** Beyond this, times of messages and the ends of keys differ noticeably. */
