@@ -1,10 +1,12 @@
 import { strict as assert } from 'node:assert';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 import type { MetricDefinition } from '#core/metric-definition.ts';
 import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const root = fileURLToPath(new URL('../..', import.meta.url));
 const table = new Map<string, MetricDefinition>(Object.values(metricDefinitions).map((definition) => [definition.name, definition]));
 const registered = new Map(
 	createMetrics()
@@ -172,6 +174,42 @@ describe('the documentation', () => {
 			})),
 		);
 	});
+});
+
+/** The sections of a document, each with the lines that its readers are to paste or to write into a file. Drawings and formulas are `text`. */
+function sectionsOf(document: string): { heading: string; text: string; lines: string[] }[] {
+	// A comment in a block may look like a heading.
+	const blocks: string[] = [];
+	const folded = document.replace(/^```(\w*)\n([\s\S]*?)^```$/gm, (_, language: string, lines: string) => {
+		if (language !== 'text' && language !== 'json') blocks.push(lines);
+		return language === 'text' || language === 'json' ? '' : `<block ${blocks.length - 1}>`;
+	});
+	return folded.split(/^(?=#+ )/m).map((text) => ({
+		heading: text.split('\n')[0] ?? '',
+		text,
+		lines: [...text.matchAll(/<block (\d+)>/g)].map(([, index]) => blocks[Number(index)] ?? ''),
+	}));
+}
+
+describe('the documentation of operations', () => {
+	for (const path of ['docs/operations.md', 'docs/cluster.md', 'docs/scaling.md']) {
+		test(`${path} says of all its lines whether a test runs them, and names tests that exist`, () => {
+			const sections = sectionsOf(read(path));
+			const unmarked = sections.filter(({ text, lines }) => lines.length > 0 && !/\*\*(?:Run|Not run|not run)\*\*/.test(text));
+			assert.deepEqual(
+				unmarked.map(({ heading }) => heading),
+				[],
+			);
+			const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+			const missing = sections.flatMap(({ text }) => [
+				...[...text.matchAll(/`(test\/[\w/.*-]+\.ts)`/g)].flatMap(([, name = '']) =>
+					globSync(name, { cwd: root }).length > 0 ? [] : [name],
+				),
+				...[...text.matchAll(/npm run (?:-s )?([\w:]+)/g)].flatMap(([, name = '']) => (name in scripts ? [] : [name])),
+			]);
+			assert.deepEqual(missing, []);
+		});
+	}
 });
 
 /** Writes what each metric means into its row of the document. */
