@@ -167,6 +167,16 @@ describe('HTTP server', () => {
 		await behind.close(100);
 	});
 
+	test('believes no header of the PROXY protocol, whoever sends it: version 2 is passed over, version 1 refused', async () => {
+		const behind = await start(['127.0.0.0/8']);
+		const request = 'GET /source HTTP/1.1\r\nHost: x\r\n\r\n';
+		// The signature, PROXY over TCP4, twelve bytes: from 10.9.9.9 to 127.0.0.1.
+		const second = '\r\n\r\n\0\r\nQUIT\n!\u0011\0\u000c\n\t\t\t\u007f\0\0\u0001\0\u0001\0\u0002';
+		assert.match(await raw(behind.port, `${second}${request}`, /(?:true|false)$/), /\r\n\r\n127\.0\.0\.1 false$/);
+		assert.match(await raw(behind.port, `PROXY TCP4 10.9.9.9 127.0.0.1 1 2\r\n${request}`), /^HTTP\/1\.1 (?:400|505) /);
+		await behind.close(100);
+	});
+
 	test('links to a listed host with https when the trusted proxy was reached over TLS', async () => {
 		const behind = await start(['127.0.0.0/8']);
 		for (const [port, scheme] of [

@@ -218,6 +218,7 @@ describe('the head of a request', () => {
 			['version', `OPTIONS * HTTP/1.1\r\n${host}\r\n`],
 			['version', `GET /pl ain HTTP/1.1\r\n${host}\r\n`],
 			['version', `GET /plain HTTP/1.1\n${host}\n`],
+			['version', `PROXY TCP4 10.9.9.9 127.0.0.1 1 2\r\nGET /plain HTTP/1.1\r\n${host}\r\n`],
 			['version', '\u0016\u0003\u0001\u0002\u0000\u0001\u0000\u0001'],
 			['request', 'GET /plain HTTP/1.1\r\nA: b\r\n\r\n'],
 			['request', `GET /plain HTTP/1.1\r\n${host}${host}\r\n`],
