@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { unzipSync } from 'fflate';
@@ -17,6 +17,7 @@ import {
 	hostile,
 	sampleImages,
 	shows,
+	squareShown,
 	stack,
 	study,
 } from '#test/support/console-images.ts';
@@ -98,6 +99,88 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		assert.notEqual(await page.locator('[data-window]').textContent(), before);
 		await page.keyboard.press('r');
 		assert.deepEqual(await seriousViolations(page), []);
+	});
+
+	test('are zoomed and moved by keys, tools, wheel and buttons, and come back', async () => {
+		await goTo(page, series(1), `CT · ${hostile}`);
+		await shows(page, grey(stack[0], 40, 400), 'the first slice');
+		const first = await squareShown(page, 'the whole picture');
+		assert.ok(first.width > 100 && Math.abs(first.x) <= 1 && Math.abs(first.y) <= 1, JSON.stringify(first));
+		const tool = (name: string) => page.getByRole('group', { name: 'Dragging' }).getByRole('button', { name, exact: true }).click();
+		const percent = (text: string) => page.locator('.corner.lower.right').getByText(text, { exact: true }).waitFor();
+		const box = await page.locator('.image-canvas').boundingBox();
+		assert.ok(box);
+		const [x, y] = [box.x + box.width / 2, box.y + box.height / 2];
+		const drag = async (dx: number, dy: number, button: 'left' | 'right' | 'middle' = 'left') => {
+			await page.mouse.move(x, y);
+			await page.mouse.down({ button });
+			await page.mouse.move(x + dx, y + dy, { steps: 4 });
+			await page.mouse.up({ button });
+		};
+		await percent('100 %');
+		await page.keyboard.press('+');
+		await percent('125 %');
+		await squareShown(page, 'larger by the key', { ...first, width: 1.25 * first.width });
+		await page.keyboard.press('-');
+		await percent('100 %');
+		await tool('Pan');
+		await drag(60, -40);
+		await squareShown(page, 'moved by the tool', { ...first, x: first.x + 60, y: first.y - 40 });
+		await tool('Zoom');
+		await drag(0, 75);
+		const small = Math.exp(-0.5);
+		await percent('61 %');
+		await squareShown(page, 'smaller by the tool', { x: 60 * small, y: -40 * small, width: first.width * small });
+		await page.getByRole('button', { name: 'Reset' }).click();
+		await percent('100 %');
+		await squareShown(page, 'as at first', first);
+		await tool('Window');
+		await drag(0, -75, 'right');
+		await squareShown(page, 'larger by the right button', { ...first, width: first.width / small });
+		await page.keyboard.press('r');
+		await drag(-30, 20, 'middle');
+		await squareShown(page, 'moved by the middle button', { ...first, x: first.x - 30, y: first.y + 20 });
+		await page.keyboard.press('r');
+		await squareShown(page, 'as at first again', first);
+		// What lies below the pointer stays there.
+		await page.mouse.move(x + 50, y);
+		await page.keyboard.down('Control');
+		await page.mouse.wheel(0, 150);
+		await page.keyboard.up('Control');
+		await percent('61 %');
+		await squareShown(page, 'smaller by the wheel', { x: 50 - 50 * small, y: 0, width: first.width * small });
+		assert.equal(await page.locator('[data-position]').textContent(), '1 / 5', 'nothing of it scrolls');
+		await tool('Scroll');
+		await drag(0, 50);
+		await shows(page, grey(stack[2], 40, 400), 'two slices on');
+		await page.keyboard.press('r');
+	});
+
+	test('play as a film at the chosen rate, from the end to the beginning again, until they are stopped', async () => {
+		await goTo(page, series(3), 'US · axial');
+		await eventually(async () => (await page.locator('[data-position]').textContent()) === '1 / 6', 'the first of six frames');
+		assert.equal(await page.getByLabel('Images a second').inputValue(), '20', 'the rate that the film states');
+		await page.evaluate(`(() => {
+			const place = document.querySelector('[data-position]');
+			window.played = [];
+			new MutationObserver(() => window.played.push(parseInt(place.textContent))).observe(place, { subtree: true, characterData: true, childList: true });
+		})()`);
+		const played = async () => {
+			const seen = (await page.evaluate('window.played')) as number[];
+			return seen.filter((number, at) => number !== seen[at - 1]);
+		};
+		await page.getByLabel('Images a second').fill('40');
+		await page.locator('.image-canvas').hover();
+		await page.getByRole('heading', { level: 1 }).focus();
+		await page.keyboard.press('Space');
+		await page.getByRole('button', { name: 'Stop' }).waitFor();
+		await eventually(async () => (await played()).length >= 8, 'more than one round');
+		assert.deepEqual((await played()).slice(0, 8), [2, 3, 4, 5, 6, 1, 2, 3]);
+		await page.keyboard.press('Space');
+		await page.getByRole('button', { name: 'Play' }).waitFor();
+		const at = Number.parseInt((await page.locator('[data-position]').textContent()) ?? '', 10);
+		const tone = Math.round((255 * (at - 1)) / 5);
+		await shows(page, [tone, tone, tone], `frame ${at}, where it was stopped`);
 	});
 
 	test('may be in colour, films, or compressed', async () => {
@@ -304,6 +387,45 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		await page.getByRole('heading', { level: 1, name: 'Head' }).waitFor();
 		const events = await service.rows("select subject from audit_event where action = 'instance.upload'");
 		assert.deepEqual(events, [{ subject: sopInstanceUid }]);
+	});
+
+	test('are uploaded by dropping their files on the page', async () => {
+		using folder = temporaryFolder();
+		const paths = [1, 2].map((number) => {
+			const uid = `${study}.8.1.${number}`;
+			const { dataSet } = ctSlice(
+				{ studyUid: `${study}.8`, seriesUid: `${study}.8.1`, sopInstanceUid: uid, number, studyDescription: 'Dropped' },
+				40,
+			);
+			const head = part10Head({ sopClassUid: ctStorage, sopInstanceUid: uid, transferSyntaxUid: explicitLittleEndian });
+			const path = join(folder.path, `dropped-${number}.dcm`);
+			writeFileSync(path, Buffer.concat([head, dataSet]));
+			return path;
+		});
+		await goTo(page, '/studies?site=north', 'Studies');
+		await page.getByRole('button', { name: 'Upload images…' }).click();
+		// The browser itself is told, as by a hand that drags files from a folder to a place beside the frame.
+		const devtools = await page.context().newCDPSession(page);
+		const data = { items: [], files: paths, dragOperationsMask: 1 };
+		const heading = await page.getByRole('heading', { level: 1 }).boundingBox();
+		assert.ok(heading);
+		const drag = (type: 'dragEnter' | 'dragOver' | 'dragCancel' | 'drop') =>
+			devtools.send('Input.dispatchDragEvent', { type, x: heading.x + 2, y: heading.y + 2, data });
+		await drag('dragEnter');
+		await drag('dragOver');
+		await page.locator('.drop.over').waitFor();
+		await drag('drop');
+		await page.getByText('2 files of 2 stored.').waitFor();
+		assert.equal(await page.locator('.drop.over').count(), 0);
+		await page
+			.getByRole('row', { name: /dropped-2\.dcm.*stored/ })
+			.getByRole('link', { name: 'Open' })
+			.click();
+		await page.getByRole('heading', { level: 1, name: 'Dropped' }).waitFor();
+		await page.getByRole('link', { name: 'View', exact: true }).click();
+		await eventually(async () => (await page.locator('[data-position]').textContent()) === '1 / 2', 'the two slices');
+		await shows(page, grey(40, 40, 400), 'what was dropped');
+		await devtools.detach();
 	});
 
 	test('of a conflict stand side by side', async () => {

@@ -68,6 +68,45 @@ function middleOf(page: Page): Promise<number[]> {
 	})()`) as Promise<number[]>;
 }
 
+/** Where the bright square of a slice stands on the canvas: its middle, from that of the canvas, and its width, in pixels of the page. */
+export interface Square {
+	x: number;
+	y: number;
+	width: number;
+}
+
+function squareOf(page: Page): Promise<Square> {
+	return page.evaluate(`(() => {
+		const canvas = document.querySelector('.image-canvas');
+		const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+		let [left, right, top, bottom] = [canvas.width, -1, canvas.height, -1];
+		for (let y = 0; y < canvas.height; y++)
+			for (let x = 0; x < canvas.width; x++)
+				if (data[4 * (y * canvas.width + x)] > 60) {
+					[left, right] = [Math.min(left, x), Math.max(right, x)];
+					[top, bottom] = [Math.min(top, y), Math.max(bottom, y)];
+				}
+		const ratio = devicePixelRatio;
+		return {
+			x: ((left + right + 1) / 2 - canvas.width / 2) / ratio,
+			y: ((top + bottom + 1) / 2 - canvas.height / 2) / ratio,
+			width: (right + 1 - left) / ratio,
+		};
+	})()`) as Promise<Square>;
+}
+
+/** Waits until the square stands where it is expected, within two pixels; without an expectation, until two drawings are alike. */
+export async function squareShown(page: Page, what: string, expected?: Square): Promise<Square> {
+	let found = await squareOf(page);
+	const isNear = (other: Square) => (['x', 'y', 'width'] as const).every((side) => Math.abs(found[side] - other[side]) <= 2);
+	await eventually(async () => {
+		const before = found;
+		found = await squareOf(page);
+		return isNear(expected ?? before);
+	}, what).catch((error: unknown) => assert.fail(`${error}, found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`));
+	return found;
+}
+
 export async function shows(page: Page, colour: readonly number[], what: string): Promise<void> {
 	let found: number[] = [];
 	await eventually(

@@ -49,7 +49,6 @@ function Drop({ site }: { site: string }) {
 	const [state, setState] = useState(idle);
 	const [isOver, setOver] = useState(false);
 	const input = useRef<HTMLInputElement>(null);
-	const area = useRef<HTMLDivElement>(null);
 	const stop = useRef(new AbortController());
 	useEffect(() => () => stop.current.abort(), []);
 	const send = async (files: readonly File[]) => {
@@ -70,10 +69,10 @@ function Drop({ site }: { site: string }) {
 	take.current = async (files) => {
 		if (!state.isRunning) await send(files);
 	};
-	useEffect(() => listen(area.current, setOver, (files) => void take.current(files)), []);
+	useEffect(() => listen(setOver, (files) => void take.current(files)), []);
 	return (
 		<>
-			<div ref={area} class={isOver ? 'drop over' : 'drop'}>
+			<div class={isOver ? 'drop over' : 'drop'}>
 				<p class="prose">
 					Drop DICOM files here. They become images of the site <code>{site}</code>, as if a modality had sent them.
 				</p>
@@ -97,30 +96,28 @@ function Drop({ site }: { site: string }) {
 	);
 }
 
-/** Follows what is dragged over the area. */
-function listen(
-	area: HTMLElement | null,
-	setOver: (isOver: boolean) => void,
-	take: (files: readonly File[]) => void,
-): (() => void) | undefined {
-	if (area === null) return undefined;
+/** Follows what is dragged over the page: a browser leaves the page for a file that is dropped beside its place. */
+function listen(setOver: (isOver: boolean) => void, take: (files: readonly File[]) => void): () => void {
 	const over = (event: DragEvent) => {
 		event.preventDefault();
 		setOver(true);
 	};
-	const leave = () => setOver(false);
+	// It leaves one element for another as well, which is told as the related one.
+	const leave = (event: DragEvent) => {
+		if (event.relatedTarget === null) setOver(false);
+	};
 	const drop = (event: DragEvent) => {
 		event.preventDefault();
 		setOver(false);
 		take([...(event.dataTransfer?.files ?? [])]);
 	};
-	area.addEventListener('dragover', over);
-	area.addEventListener('dragleave', leave);
-	area.addEventListener('drop', drop);
+	addEventListener('dragover', over);
+	addEventListener('dragleave', leave);
+	addEventListener('drop', drop);
 	return () => {
-		area.removeEventListener('dragover', over);
-		area.removeEventListener('dragleave', leave);
-		area.removeEventListener('drop', drop);
+		removeEventListener('dragover', over);
+		removeEventListener('dragleave', leave);
+		removeEventListener('drop', drop);
 	};
 }
 
