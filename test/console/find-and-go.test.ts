@@ -66,6 +66,44 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await found('50 messages so far');
 	});
 
+	test('of messages have rows of one line, of which a window of 1440 by 900 shows fifteen', async () => {
+		// What is long is cut off, and makes no row higher.
+		await service.rows(
+			`update message_log set failure = repeat('PID-3 has no identifier of an authority that is known here; ', 5), control_id = repeat('Long-', 12) || sequence
+			where sequence in (395, 385)`,
+		);
+		await page.setViewportSize({ width: 1440, height: 900 });
+		for (const site of ['', '?site=north']) {
+			await goTo(page, `/messages${site}`, 'Messages');
+			await page.getByRole('slider', { name: /^messages over time/ }).waitFor();
+			const measured = (await page.evaluate(`(() => {
+				const rows = [...document.querySelectorAll('main tbody [data-row]')];
+				const cell = getComputedStyle(rows[0].querySelector('td'));
+				const line = parseFloat(cell.lineHeight) + parseFloat(cell.paddingTop) + parseFloat(cell.paddingBottom) + parseFloat(cell.borderBottomWidth);
+				const boxes = rows.map((row) => row.getBoundingClientRect());
+				return {
+					line,
+					heights: boxes.map(({ height }) => height),
+					visible: boxes.filter(({ bottom }) => bottom <= innerHeight).length,
+					overflow: document.querySelector('main .table-frame').scrollWidth - document.querySelector('main .table-frame').clientWidth,
+				};
+			})()`)) as { line: number; heights: number[]; visible: number; overflow: number };
+			assert.equal(measured.heights.length, 50);
+			for (const height of measured.heights)
+				assert.ok(height < 1.35 * measured.line, `a row of ${height} px where a line has ${measured.line} px`);
+			assert.ok(measured.visible >= 15, `${measured.visible} rows are visible`);
+			assert.equal(measured.overflow, 0, 'the table is as wide as its frame');
+		}
+		const long = page.getByRole('row', { name: /Long-/ }).first();
+		assert.equal(
+			(await long.getByTitle(/^PID-3 has no identifier of an authority/).getAttribute('title'))?.match(/known here/g)?.length,
+			5,
+		);
+		for (const label of ['Patient identifier', 'Control id']) await page.getByRole('searchbox', { name: label }).waitFor();
+		for (const label of ['Type', 'Outcome', 'Kind', 'Surface', 'Client', 'Time']) await page.getByRole('combobox', { name: label }).waitFor();
+		await page.setViewportSize({ width: 1280, height: 900 });
+	});
+
 	test('of senders, keys, users and holds keep what narrows them in the address', async () => {
 		const lists = [
 			['/clients', 'Integration clients', 'Search clients', 'NORTH send', '1 client'],

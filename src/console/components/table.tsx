@@ -22,6 +22,8 @@ export interface Column<Row> {
 	spare?: boolean;
 	/** The column is only as wide as its content. */
 	tight?: boolean;
+	/** The column of a dense table that takes the width which the others leave. What does not fit is cut off; its title has all of it. */
+	rest?: boolean;
 	/** The service orders the list by this column: its head says how, and turns it. */
 	order?: Order;
 }
@@ -46,7 +48,7 @@ export interface TableProps<Row> {
 	faded?(row: Row): boolean;
 	/** Rows that show a problem are marked. */
 	tone?(row: Row): 'danger' | 'warning' | undefined;
-	/** Rows are low: what stands below a value stands beside it, and narrow windows have several values in a line. */
+	/** A row is one line: what stands below a value stands beside it, long values are cut off, and narrow windows have several values in a line. */
 	dense?: boolean;
 }
 
@@ -74,7 +76,9 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 		return column.cell(row);
 	};
 	const classOf = (column: Column<Row>) =>
-		[column.align === 'end' ? 'end' : '', column.spare ? 'spare' : '', column.tight ? 'tight' : ''].join(' ').trim() || undefined;
+		[column.align === 'end' ? 'end' : '', column.spare ? 'spare' : '', column.tight ? 'tight' : '', column.rest ? 'rest' : '']
+			.filter(Boolean)
+			.join(' ') || undefined;
 	return (
 		<div class="table-frame">
 			{/* The roles are those of the elements; stacked rows, which are no table to the style sheet, lose them otherwise. */}

@@ -19,12 +19,21 @@ export const messageColumns: readonly Column<MessageRecord>[] = [
 			</>
 		),
 	},
-	{ name: 'control', title: 'Control id', spare: true, cell: ({ control_id }) => <code>{control_id || '–'}</code> },
+	{
+		name: 'control',
+		title: 'Control id',
+		spare: true,
+		cell: ({ control_id }) => <code title={control_id ?? undefined}>{control_id || '–'}</code>,
+	},
 	{
 		name: 'failure',
 		title: 'Remarks',
 		spare: true,
-		cell: ({ failure, flags }) => failure ?? flags.map(({ text }) => text).join('; '),
+		rest: true,
+		cell: ({ failure, flags }) => {
+			const text = failure ?? flags.map((flag) => flag.text).join('; ');
+			return text === '' ? null : <span title={text}>{text}</span>;
+		},
 	},
 	{ name: 'latency', title: 'Latency', align: 'end', tight: true, spare: true, cell: ({ latency_ms }) => milliseconds(latency_ms) },
 ];

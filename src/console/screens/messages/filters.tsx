@@ -78,7 +78,7 @@ export function Filters({
 	const clients = useAnswer((signal) => listClients({ site }, signal), [site]);
 	const set = (name: keyof MessageFilters) => (value: string) => onFilters({ ...filters, [name]: value });
 	return (
-		<div class="filters">
+		<div class="filters many">
 			<SearchInput label="Patient identifier" placeholder="Its beginning" value={filters.patient} onValue={set('patient')} />
 			<SearchInput first={false} label="Control id" placeholder="Its beginning" value={filters.control_id} onValue={set('control_id')} />
 			<TakenInput
