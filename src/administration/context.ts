@@ -68,7 +68,7 @@ export interface OperationContext extends AdministrationContext {
 	/** Tells people of alerts. */
 	notifications: NotificationMeans;
 	limits: AdministrationLimits &
-		Pick<AccessLimits, 'auditKeepDays'> &
+		Pick<AccessLimits, 'auditKeepDays' | 'sessionIdleMsMax' | 'sessionMsMax'> &
 		AlertLimits &
 		FhirLimits &
 		Hl7v2Limits &

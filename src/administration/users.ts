@@ -4,8 +4,8 @@ import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
 import { type EntityManager, runInTransaction, User } from '#storage/entities/index.ts';
 import { resetSecondFactor as takeSecondFactor } from '#storage/statements/administrative/second-factor.ts';
-import { endSessionsOf, unlockAccount } from '#storage/statements/administrative/sign-in.ts';
-import { type AdministrationContext, AdministrationError, change } from './context.ts';
+import { endSessionsOf, listSessions, unlockAccount } from '#storage/statements/administrative/sign-in.ts';
+import { type AdministrationContext, AdministrationError, change, type OperationContext } from './context.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
 
@@ -39,6 +39,9 @@ export const userRecord = z.strictObject({
 	all_sites: z.boolean().describe(ofAllSites),
 	active: z.boolean(),
 	created_at: instant,
+	last_sign_in_at: instant
+		.optional()
+		.describe('the last sign-in in the console; missing where there was none, or none since the release that notes it'),
 	second_factor: z.literal(true).optional().describe('the user enters a code of an authenticator app to sign in'),
 	sign_in: z.literal('provider').optional().describe('the OIDC provider signs the user in, and its groups decide the role and the sites'),
 });
@@ -61,6 +64,11 @@ function record(user: User): UserRecord {
 		...(user.signIn === 'provider' && { sign_in: user.signIn }),
 		...(user.secondFactor && { second_factor: true as const }),
 	};
+}
+
+/** The user as the console and the command line show it. What is audited has no time of a sign-in. */
+function shown(user: User): UserRecord {
+	return { ...record(user), ...(user.signedInAt && { last_sign_in_at: user.signedInAt.toISOString() }) };
 }
 
 export async function userByEmail(em: EntityManager, email: string): Promise<User> {
@@ -101,7 +109,7 @@ export function addUser(context: AdministrationContext, input: z.input<typeof ad
 
 /** A caller without access to all sites sees the users of their sites, and of each user only the sites they share. */
 export async function listUsers({ em, visibleSites }: AdministrationContext): Promise<UserRecord[]> {
-	const users = (await em.fork().findAll(User, { orderBy: { email: 'asc' }, populate: ['sites'] })).map(record);
+	const users = (await em.fork().findAll(User, { orderBy: { email: 'asc' }, populate: ['sites'] })).map(shown);
 	if (visibleSites === 'all') return users;
 	return users
 		.map((user) => ({ ...user, sites: user.sites.filter((slug) => visibleSites.includes(slug)) }))
@@ -109,7 +117,7 @@ export async function listUsers({ em, visibleSites }: AdministrationContext): Pr
 }
 
 export async function showUser({ em }: AdministrationContext, email: string): Promise<UserRecord> {
-	return record(await userByEmail(em.fork(), email));
+	return shown(await userByEmail(em.fork(), email));
 }
 
 /** Otherwise the last administrator could lock everyone out. */
@@ -194,5 +202,37 @@ export function resetSecondFactor(context: AdministrationContext, email: string)
 		await runInTransaction(em, takeSecondFactor, [user.id]);
 		await runInTransaction(em, endSessionsOf, [user.id]);
 		return [after, { action: 'user.reset-second-factor', subject: user.email, siteId: null }];
+	});
+}
+
+export const listSessionsInput = z.strictObject({ email: z.string().optional().describe('only the sessions of this user') });
+export const sessionRecord = z.strictObject({
+	email: z.string(),
+	began_at: instant,
+	seen_at: instant.describe('the last request, to a tenth of SESSION_IDLE_MS_MAX'),
+	source: z.string().describe('the IP address at which it began'),
+});
+export type SessionRecord = z.infer<typeof sessionRecord>;
+
+/** A list of sessions is no longer. */
+const sessionsMax = 1000;
+
+/** The sessions that are valid now, the one used last first. */
+export async function listSessionsOf(
+	{ em, database, limits }: OperationContext,
+	{ email }: z.infer<typeof listSessionsInput>,
+): Promise<SessionRecord[]> {
+	const user = email === undefined ? null : (await userByEmail(em.fork(), email)).email;
+	const values = [user, limits.sessionIdleMsMax, limits.sessionMsMax, sessionsMax];
+	const rows = await database.rows<{ email: string; began_at: Date; seen_at: Date; source: string }>(listSessions, values);
+	return rows.map(({ began_at: began, seen_at: seen, ...row }) => ({ ...row, began_at: began.toISOString(), seen_at: seen.toISOString() }));
+}
+
+/** Signs a user out everywhere. The password is not changed, so the user can sign in again. */
+export function endSessions(context: AdministrationContext, email: string): Promise<UserRecord> {
+	return change(context, async (em) => {
+		const user = await userByEmail(em, email);
+		await runInTransaction(em, endSessionsOf, [user.id]);
+		return [shown(user), { action: 'user.end-sessions', subject: user.email, siteId: null }];
 	});
 }

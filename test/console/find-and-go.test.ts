@@ -3,7 +3,8 @@ import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { saveFilterOf } from '#administration/saved-filters.ts';
-import { addressOf, type ConsoleBrowser, consoleBrowser, goTo, settled, signInOnPage } from '#test/support/browser.ts';
+import { addUser } from '#administration/users.ts';
+import { addressOf, type ConsoleBrowser, consoleBrowser, goTo, seriousViolations, settled, signInOnPage } from '#test/support/browser.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { logOf } from '#test/support/message-rows.ts';
 import { without } from '#test/support/needs.ts';
@@ -100,7 +101,8 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 			5,
 		);
 		for (const label of ['Patient identifier', 'Control id']) await page.getByRole('searchbox', { name: label }).waitFor();
-		for (const label of ['Type', 'Outcome', 'Kind', 'Surface', 'Client', 'Time']) await page.getByRole('combobox', { name: label }).waitFor();
+		for (const label of ['Type', 'Outcome', 'Kind', 'Surface', 'Client', 'Time'])
+			await page.getByRole('combobox', { name: label }).waitFor();
 		await page.setViewportSize({ width: 1280, height: 900 });
 	});
 
@@ -126,6 +128,28 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await page.getByRole('tab', { name: 'Legal holds', selected: true }).waitFor();
 		assert.equal(await page.getByLabel('Which').inputValue(), 'all');
 		assert.equal(new URLSearchParams(address()).get('which'), 'all');
+	});
+
+	test('of users say who is signed in and when each was last, and sign somebody out', async () => {
+		await addUser(service.administration, { email: 'ann@example.org', role: 'manager', sites: ['north'] });
+		await goTo(page, '/users', 'Users');
+		await page.getByRole('row', { name: /ann@example\.org.*none known/ }).waitFor();
+		const anns = await browser.open();
+		await signInOnPage(service, anns, 'ann@example.org');
+		await page.reload();
+		const now = page.getByRole('region', { name: 'Signed in now' });
+		await now.getByRole('row', { name: /ann@example\.org.*127\.0\.0\.1/ }).waitFor();
+		await now.getByRole('row', { name: /owner@example\.org/ }).waitFor();
+		assert.deepEqual(await seriousViolations(page), []);
+		await now.getByRole('link', { name: 'ann@example.org' }).click();
+		await page.getByRole('heading', { level: 1, name: 'ann@example.org' }).waitFor();
+		await now.getByText('1 session', { exact: true }).waitFor();
+		await page.getByRole('button', { name: 'Sign out everywhere…' }).click();
+		await page.getByRole('dialog').getByRole('button', { name: 'Sign out everywhere' }).click();
+		await now.getByText('Not signed in').waitFor();
+		await anns.getByRole('link', { name: 'Patients' }).click();
+		await anns.getByRole('dialog', { name: 'Your session has ended' }).waitFor();
+		await anns.context().close();
 	});
 
 	test('of studies, reports, patients and procedure steps are narrowed by the beginning of a number', async () => {

@@ -102,6 +102,7 @@ create table app_user (
 	second_factor_pending bytea,
 	second_factor_step bigint,
 	recovery_codes bytea[],
+	signed_in_at timestamp with time zone,
 	UNIQUE (email),
 	PRIMARY KEY (id),
 	CHECK (((NOT all_sites) OR (role = 'auditor'::text))),

@@ -27,6 +27,8 @@ export const User = defineEntity({
 		/** The subject of the provider who has the account. Both are null for a local one, and for one that waits for its first sign-in. */
 		providerIssuer: p.text().nullable().name('provider_issuer'),
 		providerSubject: p.text().nullable().name('provider_subject'),
+		/** The last sign-in. Statements change it. */
+		signedInAt: p.datetime().nullable().name('signed_in_at').persist(false),
 		createdAt: p.datetime().name('created_at'),
 		sites: () => p.manyToMany(Site).pivotTable('site_member').joinColumn('user_id').inverseJoinColumn('site_id'),
 	},

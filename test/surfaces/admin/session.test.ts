@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { enableUser, resetPassword } from '#administration/users.ts';
+import { addUser, enableUser, resetPassword } from '#administration/users.ts';
 import { adminClient, owner, ownPassword, signedIn, withOwner } from './client.ts';
 
 describe('a session', () => {
@@ -45,6 +45,43 @@ describe('a session', () => {
 			assert.ok(!(await holds()));
 			await service.rows('update app_user set active = true');
 			assert.ok(!(await holds()), 'who is let in again signs in again');
+		}));
+
+	test('is listed with its user, and ended with all others of that user by an administrator', () =>
+		withOwner(async (service, password) => {
+			await service.addSite('north');
+			await addUser(service.administration, { email: 'ann@example.org', role: 'manager', sites: ['north'] });
+			const oneTime = (await resetPassword(service.administration, 'ann@example.org')).password;
+			const client = await signedIn(service, owner, password);
+			const listed = async () =>
+				(await client.call('/api/v1/users')).body.find(({ email }: { email: string }) => email === 'ann@example.org');
+			assert.equal((await listed()).last_sign_in_at, undefined, 'who never signed in has no time of it');
+			const ann = await signedIn(service, 'ann@example.org', oneTime);
+			const second = adminClient(service);
+			await second.signIn('ann@example.org', ownPassword);
+			const at = Date.parse((await listed()).last_sign_in_at);
+			const sessions = async (query = '') => (await client.call(`/api/v1/sessions${query}`)).body;
+			const all = await sessions();
+			assert.deepEqual(all.map(({ email }: { email: string }) => email).sort(), ['ann@example.org', 'ann@example.org', owner]);
+			assert.ok(all.every(({ source }: { source: string }) => source === '127.0.0.1'));
+			const [newest] = await sessions('?email=Ann@example.org');
+			assert.equal(Date.parse(newest.began_at), at, 'the last sign-in began the newest session');
+			assert.equal((await client.call('/api/v1/sessions?email=nobody@example.org')).status, 404);
+			assert.equal((await ann.call('/api/v1/sessions')).status, 403);
+			await service.rows(
+				"update admin_session s set seen_at = now() - interval '31 minutes' from app_user u where u.id = s.user_id and u.email = 'ann@example.org' and began_at < $1",
+				[newest.began_at],
+			);
+			assert.equal((await sessions('?email=ann@example.org')).length, 1, 'one that ended by age is not signed in');
+			assert.equal((await second.call('/api/v1/users/owner@example.org/end-sessions', { method: 'POST', body: {} })).status, 403);
+			const ended = await client.call('/api/v1/users/ann@example.org/end-sessions', { method: 'POST', body: {} });
+			assert.deepEqual([ended.status, ended.body.email], [200, 'ann@example.org']);
+			assert.equal((await second.call('/api/v1/session')).status, 401);
+			assert.equal((await client.call('/api/v1/session')).status, 200);
+			assert.deepEqual(await sessions('?email=ann@example.org'), []);
+			const [event] = await service.rows("select actor, subject, source from audit_event where action = 'user.end-sessions'");
+			assert.deepEqual(event, { actor: owner, subject: 'ann@example.org', source: '127.0.0.1' });
+			assert.equal((await second.signIn('ann@example.org', ownPassword)).status, 200, 'the password stays');
 		}));
 
 	test('is another one after the next sign-in of the same browser', () =>

@@ -15,6 +15,7 @@ import { currentUser } from '../../session.ts';
 import { disableUser, enableUser, resetPassword, resetSecondFactor, setUser, showUser } from './calls.ts';
 import { allSites, isAuditor, role, siteChoices } from './fields.ts';
 import { OneTimePassword } from './one-time-password.tsx';
+import { Sessions } from './sessions.tsx';
 import { RoleBadge } from './users.tsx';
 
 const up = { href: '/users', title: 'Users' };
@@ -84,6 +85,7 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 					}}
 				/>
 			</Panel>
+			<Sessions email={user.email} />
 			{asking === 'toggle' && <Toggle user={user} onClose={() => setAsking(undefined)} reload={reload} />}
 			{asking === 'factor' && (
 				<Confirm

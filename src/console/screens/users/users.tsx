@@ -9,12 +9,13 @@ import { Form, list, text } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { SearchField } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
+import { Ago, Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
 import { useSites } from '../../scope.ts';
 import { addUser, listUsers, resetPassword } from './calls.ts';
 import { allSites, isAuditor, role, siteChoices } from './fields.ts';
 import { OneTimePassword } from './one-time-password.tsx';
+import { Sessions } from './sessions.tsx';
 
 const tones: Record<UserRecord['role'], Tone> = { administrator: 'info', manager: 'good', auditor: 'neutral' };
 
@@ -31,6 +32,7 @@ const columns: readonly Column<UserRecord>[] = [
 		cell: ({ sites, all_sites: all, admin }) =>
 			sites.length > 0 && !all ? <code>{sites.join(', ')}</code> : <span class="muted">{all || admin ? 'all' : 'none'}</span>,
 	},
+	{ name: 'signed-in', title: 'Last sign-in', tight: true, cell: ({ last_sign_in_at: at }) => <Ago at={at ?? null} never="none known" /> },
 	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
 	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
 ];
@@ -62,6 +64,7 @@ export function Users() {
 				faded={({ active }) => !active}
 				empty={<Empty icon="users" title={search === '' ? 'No users yet' : 'No users match the search'} />}
 			/>
+			<Sessions />
 			{adding && (
 				<NewUser
 					onClose={() => setAdding(false)}

@@ -1,5 +1,5 @@
 import type { Statement } from '../../statement.ts';
-import { credential, endOld } from './sign-in.ts';
+import { afterBegin, credential, endOld } from './sign-in.ts';
 
 /** Statements for people who sign in by the network's OIDC provider. An account belongs to one subject of one issuer. */
 
@@ -64,11 +64,13 @@ export const joinSites: Statement = {
 export const beginProviderSession: Statement = {
 	name: 'begin_provider_session',
 	text: `
-with ${endOld}
-insert into admin_session (digest, user_id, credential, began_at, seen_at, source, provider_session)
-select $1, u.id, ${credential}, now(), now(), $3, $4
-from app_user u
-where u.id = $2 and u.active and u.sign_in = 'provider'`,
+with ${endOld}, begun as (
+	insert into admin_session (digest, user_id, credential, began_at, seen_at, source, provider_session)
+	select $1, u.id, ${credential}, now(), now(), $3, $4
+	from app_user u
+	where u.id = $2 and u.active and u.sign_in = 'provider'
+	returning user_id
+), ${afterBegin}`,
 };
 
 /** Ends the sessions of the subject `$2` of the issuer `$1`, or only those of the session `$3` of the provider. */

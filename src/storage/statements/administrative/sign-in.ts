@@ -77,6 +77,13 @@ export const endOld = `old as (
 	where seen_at < now() - make_interval(secs => $5::float8 / 1000) or began_at < now() - make_interval(secs => $6::float8 / 1000)
 )`;
 
+/** Notes the sign-in at the user of the session that `begun` returns. */
+export const afterBegin = `
+noted as (
+	update app_user u set signed_in_at = now() from begun where u.id = begun.user_id
+)
+select user_id from begun`;
+
 /**
  * Begins a session `$1` of the user `$2`, whose password must still be `$3`, from `$4`. It deletes sessions that ended by age (`$5`, `$6`
  * ms).
@@ -84,12 +91,13 @@ export const endOld = `old as (
 export const beginSession: Statement = {
 	name: 'begin_session',
 	text: `
-with ${endOld}
-insert into admin_session (digest, user_id, credential, began_at, seen_at, source)
-select $1, u.id, ${credential}, now(), now(), $4
-from app_user u
-where u.id = $2 and u.active and u.password_hash = $3
-returning user_id`,
+with ${endOld}, begun as (
+	insert into admin_session (digest, user_id, credential, began_at, seen_at, source)
+	select $1, u.id, ${credential}, now(), now(), $4
+	from app_user u
+	where u.id = $2 and u.active and u.password_hash = $3
+	returning user_id
+), ${afterBegin}`,
 };
 
 /** Session `s` is valid: not too old (`$2` idle, `$3` in all, ms), and its user is not disabled and has the same password and role. */
@@ -132,6 +140,18 @@ end
 from unnest($1::text[]) d
 join admin_session s on s.digest = decode(d, 'hex')
 join app_user u on ${holds}`,
+};
+
+/** Lists the sessions that are valid, of all users or of the user `$1`, the one used last first; the `$4` newest. */
+export const listSessions: Statement = {
+	name: 'list_sessions',
+	text: `
+select u.email, s.began_at, s.seen_at, s.source
+from admin_session s
+join app_user u on ${holds}
+where $1::text is null or u.email = $1
+order by s.seen_at desc, s.digest
+limit $4`,
 };
 
 /** Ends the sessions of a disabled user for good, so that they are not valid when the user is enabled again. */

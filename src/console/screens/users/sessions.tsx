@@ -1,0 +1,72 @@
+import { useState } from 'preact/hooks';
+import type { SessionRecord } from '#administration/users.ts';
+import { useAnswer, wholeList } from '../../answers.ts';
+import { Button } from '../../components/button.tsx';
+import { Confirm } from '../../components/confirm.tsx';
+import { Empty } from '../../components/empty.tsx';
+import { Panel } from '../../components/page.tsx';
+import { type Column, ListTable } from '../../components/table.tsx';
+import { Ago, Time } from '../../components/time.tsx';
+import { say } from '../../components/toast.tsx';
+import { currentUser } from '../../session.ts';
+import { endSessions, listSessions } from './calls.ts';
+
+const columns: readonly Column<SessionRecord>[] = [
+	{ name: 'began', title: 'Signed in', tight: true, cell: ({ began_at }) => <Time at={began_at} /> },
+	{ name: 'seen', title: 'Last request', tight: true, cell: ({ seen_at }) => <Ago at={seen_at} /> },
+	{ name: 'source', title: 'From', cell: ({ source }) => <code>{source}</code> },
+];
+
+const user: Column<SessionRecord> = {
+	name: 'user',
+	title: 'User',
+	cell: ({ email }) => <a href={`/users/${encodeURIComponent(email)}`}>{email}</a>,
+};
+
+/** Who is signed in now: a user, who can be signed out, or everybody. */
+export function Sessions({ email }: { email?: string }) {
+	const answer = useAnswer((signal) => listSessions({ email }, signal), [email]);
+	const [asking, setAsking] = useState(false);
+	const rows = answer.data ?? [];
+	return (
+		<Panel
+			title="Signed in now"
+			actions={
+				email !== undefined &&
+				rows.length > 0 && (
+					<Button icon="close" onClick={() => setAsking(true)}>
+						Sign out everywhere…
+					</Button>
+				)
+			}
+		>
+			<ListTable
+				list={wholeList(answer, rows)}
+				caption="Signed in now"
+				noun="session"
+				columns={email === undefined ? [user, ...columns] : columns}
+				identify={(session) => `${session.email} ${session.began_at} ${session.source}`}
+				empty={<Empty icon="users" title="Not signed in" />}
+			/>
+			{asking && email !== undefined && (
+				<Confirm
+					title={`Sign ${email} out?`}
+					action="Sign out everywhere"
+					onClose={() => setAsking(false)}
+					onConfirm={async () => {
+						await endSessions({ email });
+						say(`${email} is signed out.`);
+						setAsking(false);
+						answer.reload();
+					}}
+				>
+					<p>
+						{currentUser()?.email === email ? 'This is your own account: you sign in again here, too. ' : ''}
+						Every session of {email} ends with its next request. The password stays as it is, so whoever knows it can sign in again: where
+						it may be known to somebody else, make a one-time password instead.
+					</p>
+				</Confirm>
+			)}
+		</Panel>
+	);
+}
