@@ -25,6 +25,9 @@ export interface RecordedResource {
 	resource: JsonObject;
 }
 
+/** A version of a resource; without one it is a deletion. */
+export type RecordedVersion = Omit<RecordedResource, 'resource'> & { resource: JsonObject | undefined };
+
 export interface RecordPage {
 	found: RecordedResource[];
 	next: PagePosition | undefined;
@@ -101,8 +104,22 @@ export class SiteRecord {
 		return rows.map((row) => recorded(type, row, rowIdOf(id)));
 	}
 
+	/** Returns versions with deletions, which have no resource, newest first; `more` if there are older ones. */
+	async history(type: ResourceType, id: string, count: number): Promise<{ versions: RecordedVersion[]; more: boolean }> {
+		const table = definitionOf(type)?.table.table;
+		if (table === undefined) throw new Error(`${type} is not defined`);
+		const page = { rowId: rowIdOf(id), since: undefined, after: undefined, count, bytesMax: this.#limits.searchBytesMax };
+		const { rows, next } = await readHistory(this.#reader, this.#siteId, { table, type }, page);
+		const versions = rows.map((row) => {
+			const { id: of, version, lastUpdated, source } = row;
+			if (!isDeletion(row)) return recorded(type, row, rowIdOf(of));
+			return { type, id: of, rowId: rowIdOf(of), version: Number(version), lastUpdated, source, resource: undefined };
+		});
+		return { versions, more: next !== undefined };
+	}
+
 	/** Maps `Type/id/_history/version` to the id of the logged message that wrote it. Versions without one are absent. */
-	async sources(versions: readonly RecordedResource[]): Promise<Map<string, string>> {
+	async sources(versions: readonly RecordedVersion[]): Promise<Map<string, string>> {
 		const named = versions.flatMap((version) => {
 			const controlId = controlIdOf(version.source);
 			return controlId === '' ? [] : [{ controlId, version: versionOf(version) }];

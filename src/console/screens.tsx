@@ -31,6 +31,7 @@ import { Profiles } from './screens/profiles/profiles.tsx';
 import { RemoteAes } from './screens/remote-aes/remote-aes.tsx';
 import { Report } from './screens/reports/report.tsx';
 import { Reports } from './screens/reports/reports.tsx';
+import { Resource } from './screens/resources/resource.tsx';
 import { Retention } from './screens/retention/retention.tsx';
 import { SignInGroups } from './screens/sign-in-groups/groups.tsx';
 import { Site } from './screens/sites/site.tsx';
@@ -146,6 +147,7 @@ export const screens: readonly Screen[] = [
 		role: 'auditor',
 		component: lazyScreen('Images', () => import('./images/series-viewer.tsx')),
 	},
+	{ path: '/resources/:site/:type/:id', title: 'Resource', role: 'auditor', component: Resource },
 	{ path: '/reports', title: 'Reports', role: 'auditor', component: Reports, group: 'Records', icon: 'reports', key: 't', bySite: true },
 	{ path: '/reports/:id', title: 'Report', role: 'auditor', component: Report, bySite: true },
 	{

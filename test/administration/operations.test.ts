@@ -129,6 +129,7 @@ describe('every operation', { timeout: 240_000 }, () => {
 			'patient show',
 			'patient results',
 			'patient timeline',
+			'resource history',
 			'study show',
 			'study viewer',
 			'messages show',

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { after, before, describe, test } from 'node:test';
 import type { Page } from 'playwright-core';
 import { searchPatients } from '#administration/patients.ts';
+import { showResourceHistory } from '#administration/resource-history.ts';
+import { setSite } from '#administration/sites.ts';
 import {
 	addressOf,
 	assertFits,
@@ -51,9 +54,10 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let path: string;
+	let key: string;
 	before(async () => {
 		service = await testService();
-		const { key } = await service.addSite('north');
+		({ key } = await service.addSite('north'));
 		await eventually(async () => (await service.fhir('/fhir/Patient', key)).status === 200, 'the key');
 		await receive(service);
 		const [patient] = await searchPatients(service.administration, { site: 'north', text: '4711', limit: 1 });
@@ -132,6 +136,13 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		await settled(page);
 		await eventually(async () => (await chart.getAttribute('aria-valuemax')) === '2', 'the results of two days');
 		await page.getByRole('button', { name: 'All results' }).click();
+		const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()]);
+		assert.equal(download.suggestedFilename(), 'results.csv');
+		const [head = '', ...lines] = readFileSync(await download.path(), 'utf8')
+			.trimEnd()
+			.split('\r\n');
+		assert.match(head, /"text".*"value"/);
+		assert.ok(lines.length > 2 && lines.every((line) => /2026-01-0[34]/.test(line)), lines.join('\n'));
 		await page.getByLabel('Only results with values out of range').check();
 		await page.getByRole('button', { name: 'C reactive protein' }).waitFor();
 		assert.equal(await page.getByRole('button', { name: 'Potassium' }).count(), 0);
@@ -150,6 +161,55 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 			await page.context().close();
 		});
 	}
+
+	test('are shown as JSON with their versions, what each changed and the message that wrote it, to the audit trail as well', async () => {
+		await setSite(service.administration, { slug: 'north', deletes: true });
+		const url = `http://127.0.0.1:${service.port('fhir')}/fhir/RiskAssessment`;
+		const headers = { 'X-API-Key': key, 'Content-Type': 'application/fhir+json' };
+		// Only types that no message writes can be deleted.
+		const judged = (probability: string, id?: string) =>
+			`{"resourceType":"RiskAssessment",${id === undefined ? '' : `"id":"${id}",`}"status":"final","subject":{"reference":"Patient/${path.split('/').at(-1)}"},"prediction":[{"probabilityDecimal":${probability}}]}`;
+		const made = await fetch(url, { method: 'POST', headers, body: judged('0.50') });
+		assert.equal(made.status, 201);
+		const { id } = (await made.json()) as { id: string };
+		assert.equal((await fetch(`${url}/${id}`, { method: 'PUT', headers, body: judged('0.250', id) })).status, 200);
+		assert.equal((await fetch(`${url}/${id}`, { method: 'DELETE', headers })).status, 204);
+
+		const page = await opened();
+		await page.getByRole('link', { name: 'JSON', exact: true }).click();
+		await page.getByRole('heading', { level: 1, name: 'Patient' }).waitFor();
+		await page.getByText('"family": "Okafor"').waitFor();
+		const patients = page.getByRole('table', { name: 'Versions, newest first' });
+		await patients.getByRole('link', { name: 'with a message' }).first().click();
+		await page.getByRole('heading', { level: 1, name: /ORU\^R01/ }).waitFor();
+		await page.getByRole('listitem').filter({ hasText: 'Observation' }).getByRole('link', { name: 'version 1' }).first().click();
+		await page.getByRole('heading', { level: 1, name: 'Observation' }).waitFor();
+		await page.getByRole('region', { name: 'JSON of version 1' }).waitFor();
+
+		await page.goto(`/resources/north/RiskAssessment/${id}`);
+		await page.getByText('This version deleted the resource').waitFor();
+		await page.getByRole('button', { name: '2', exact: true }).click();
+		const changed = page.getByRole('region', { name: 'What version 2 changed' });
+		await changed.getByText('Removed:').first().waitFor();
+		assert.match(String(await changed.textContent()), /− Removed: +"probabilityDecimal": 0\.50.*\+ Added: +"probabilityDecimal": 0\.250/);
+		await page.getByRole('region', { name: 'JSON of version 2' }).getByText('"probabilityDecimal": 0.250').waitFor();
+		assert.equal(new URL(page.url()).searchParams.get('version'), '2');
+		assert.deepEqual(await seriousViolations(page), []);
+		await page.getByRole('button', { name: '1', exact: true }).click();
+		const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
+		assert.match(readFileSync(await download.path(), 'utf8'), /"probabilityDecimal": 0\.50/);
+		await page.context().close();
+
+		const subject = `RiskAssessment/${id}`;
+		const [event] = await service.rows('select actor, patients from audit_event where action = $1 and subject = $2', [
+			'resource.read',
+			subject,
+		]);
+		assert.deepEqual(event, { actor: 'owner@example.org', patients: [path.split('/').at(-1)] });
+		const of = (given: { type: string; id: string }) => showResourceHistory(service.administration, { site: 'north', ...given });
+		await assert.rejects(of({ type: 'Observation', id: 'nothing' }), /there is no Observation 'nothing'/);
+		await assert.rejects(of({ type: 'Nothing', id }), /there is no resource type 'Nothing'/);
+	});
 
 	test('stand in the timeline with all else that is known, by kind, and lead to their pages', async () => {
 		const page = await opened();

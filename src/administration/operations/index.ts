@@ -20,6 +20,7 @@ import { profileOperations } from './profiles.ts';
 import { remedyOperations } from './remedies.ts';
 import { remoteAeOperations } from './remote-aes.ts';
 import { reportOperations } from './reports.ts';
+import { resourceOperations } from './resources.ts';
 import { retentionOperations } from './retention.ts';
 import { savedFilterOperations } from './saved-filters.ts';
 import { settingOperations } from './settings.ts';
@@ -53,6 +54,7 @@ export const operations: readonly Operation[] = [
 	...auditOperations,
 	...patientOperations,
 	...studyOperations,
+	...resourceOperations,
 	...identityOperations,
 	...authorityOperations,
 	...notificationOperations,

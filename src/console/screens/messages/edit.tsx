@@ -5,6 +5,7 @@ import { useAct } from '../../components/act.ts';
 import { Button } from '../../components/button.tsx';
 import { Copy } from '../../components/copy.tsx';
 import { Dialog } from '../../components/dialog.tsx';
+import { Difference } from '../../components/difference.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { say } from '../../components/toast.tsx';
@@ -114,9 +115,6 @@ function Editor({ content, onClose }: { content: MessageContent; onClose(): void
 	);
 }
 
-const marks = { same: ' ', removed: '−', added: '+', 'left-out': '…' } as const;
-const spoken = { same: '', removed: 'Removed: ', added: 'Added: ', 'left-out': 'Lines that do not differ' } as const;
-
 /** The lines by which an edited message differs from its original. */
 export function Comparison({ id }: { id: string }) {
 	const answer = useAnswer((signal) => compareMessage({ id }, signal), [id]);
@@ -127,16 +125,7 @@ export function Comparison({ id }: { id: string }) {
 			<p class="lead">
 				{answer.data.actor} edited <a href={`/messages/${answer.data.original}`}>the original message</a>.
 			</p>
-			{/* biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls */}
-			<div class="raw difference" tabIndex={0}>
-				{answer.data.lines.map(({ mark, text }, index) => (
-					<div key={index} class={mark}>
-						<span aria-hidden="true">{marks[mark]} </span>
-						<span class="visually-hidden">{spoken[mark]}</span>
-						{text}
-					</div>
-				))}
-			</div>
+			<Difference lines={answer.data.lines} />
 		</section>
 	);
 }

@@ -145,7 +145,8 @@ function Effects({ message }: { message: MessageReading }) {
 					const href = type === 'Patient' ? `/patients/${message.site}/${id}` : type === 'DiagnosticReport' ? `/reports/${id}` : undefined;
 					return (
 						<li key={version}>
-							{href ? <a href={href}>{type}</a> : type} <span class="muted">version {number}</span>
+							{href ? <a href={href}>{type}</a> : type}{' '}
+							<a href={`/resources/${message.site}/${type}/${id}?version=${number}`}>version {number}</a>
 						</li>
 					);
 				})}

@@ -79,6 +79,7 @@ function Shown({ site, chart, up, reload }: Shown) {
 				<>
 					<HoldButton site={site} patient={patient.id} />
 					<PrintButton />
+					<LinkButton href={`/resources/${site}/Patient/${patient.id}`}>JSON</LinkButton>
 					{may('manager') && patient.replaced_by === null && (
 						<LinkButton href={`/identity/${site}/merge/${patient.id}`} icon="identity">
 							Merge…

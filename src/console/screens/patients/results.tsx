@@ -8,7 +8,9 @@ import { DayInput } from '../../components/period.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
+import { csvOf } from '../../csv.ts';
 import { useEntryState } from '../../entries.ts';
+import { saveFile } from '../../save-file.ts';
 import { listResults, type PatientResult } from './calls.ts';
 import { MarkText } from './mark.tsx';
 import { Coded, Origin } from './sections.tsx';
@@ -89,6 +91,7 @@ export function Results({
 		[answer.data, category, onlyMarked],
 	);
 	const chosen = opened.flatMap((key) => groups.find((group) => group.key === key) ?? []);
+	const filed = (chosen.length > 0 ? chosen : groups).flatMap((group) => group.rows).toSorted(newestFirst);
 	return (
 		<>
 			<div class="filters">
@@ -100,6 +103,11 @@ export function Results({
 					<input type="checkbox" checked={onlyMarked} onChange={(event) => setOnlyMarked(event.currentTarget.checked)} />
 					Only results with values out of range
 				</label>
+				{groups.length > 0 && (
+					<Button icon="download" onClick={() => saveFile('results.csv', 'text/csv;charset=utf-8', csvOf(filed))}>
+						CSV
+					</Button>
+				)}
 			</div>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{answer.data === undefined && answer.loading && <Loading lines={6} />}

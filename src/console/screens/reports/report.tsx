@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
-import { Button } from '../../components/button.tsx';
+import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
@@ -62,6 +62,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 			actions={
 				<>
 					<PrintButton />
+					<LinkButton href={`/resources/${report.site}/DiagnosticReport/${report.id}`}>JSON</LinkButton>
 					{may('manager') && report.status !== 'withdrawn' && (
 						<>
 							<Button onClick={() => setDoing('amend')}>{isDraft ? 'Change…' : 'Amend…'}</Button>

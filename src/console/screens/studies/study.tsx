@@ -51,6 +51,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 					</LinkButton>
 					<HoldButton site={site} study={study.study_uid} />
 					<PrintButton />
+					<LinkButton href={`/resources/${site}/ImagingStudy/${study.id}`}>JSON</LinkButton>
 				</>
 			}
 		>
