@@ -41,7 +41,7 @@ async function demo(): Promise<void> {
 	write(`sent as HL7 v3\n  ${revised.status} ${(await revised.text()).trim().replaceAll('\n', '\n  ')}`);
 	write('sent as MPPS');
 	for (const told of await sendReports(urlOf(runtime, 'mpps', '/ingest'), key, messages.mpps)) write(`  ${told}`);
-	write(`sent as DICOM\n  ${await sendImage(urlOf(runtime, 'fhir', '/dicomweb/studies'), key, messages.studyUid)}`);
+	write(`sent as DICOM\n  ${await sendSeries(urlOf(runtime, 'fhir', '/dicomweb/studies'), key, messages.studyUid)}`);
 	await show(fhir, key);
 	write('\nto repeat it');
 	for (const query of [
@@ -130,10 +130,13 @@ async function sendReports(url: string, key: string, reports: readonly object[])
 	return told;
 }
 
-/** Sends the image by STOW-RS (PS3.18 §10.5), which stores as C-STORE does. */
-async function sendImage(url: string, key: string, studyUid: string): Promise<string> {
-	const image = sampleImage({ studyUid, patientId: '4711', patientName: 'Rivers^Alba^Noa' });
-	const answer = await fetch(url, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': storeType }, body: storeBody(image) });
+const slices = 12;
+
+/** Sends a series by STOW-RS (PS3.18 §10.5), which stores as C-STORE does. */
+async function sendSeries(url: string, key: string, studyUid: string): Promise<string> {
+	const patient = { patientId: '4711', patientName: 'Rivers^Alba^Noa' };
+	const images = Array.from({ length: slices }, (_, index) => sampleImage({ studyUid, ...patient, number: index + 1, of: slices }));
+	const answer = await fetch(url, { method: 'POST', headers: { 'X-API-Key': key, 'Content-Type': storeType }, body: storeBody(...images) });
 	return `${answer.status} ${await answer.text()}`;
 }
 

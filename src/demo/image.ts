@@ -1,3 +1,5 @@
+import { phantomOffset, phantomSide, phantomSlice } from './phantom.ts';
+
 const explicitLittleEndian = '1.2.840.10008.1.2.1';
 const ctImageStorage = '1.2.840.10008.5.1.4.1.1.2';
 const uidPadding = '\0';
@@ -28,11 +30,14 @@ export interface SampleImage {
 	patientId: string;
 	/** Patient's Name (0010,0010): family^given^middle. */
 	patientName: string;
+	/** The number of the slice, from 1 on, and how many slices there are; one without them. */
+	number?: number;
+	of?: number;
 }
 
-/** Makes a CT image of 16 × 16 pixels as a DICOM file (PS3.10 §7). The same input gives the same bytes. */
-export function sampleImage({ studyUid, patientId, patientName }: SampleImage): Buffer {
-	const sopInstanceUid = `${studyUid}.1.1`;
+/** Makes a slice of a CT as a DICOM file (PS3.10 §7). The same input gives the same bytes. */
+export function sampleImage({ studyUid, patientId, patientName, number = 1, of = 1 }: SampleImage): Buffer {
+	const sopInstanceUid = `${studyUid}.1.${number}`;
 	const meta = Buffer.concat([
 		element(0x0002, 0x0001, 'OB', Buffer.from([0, 1])),
 		element(0x0002, 0x0002, 'UI', ctImageStorage),
@@ -42,8 +47,6 @@ export function sampleImage({ studyUid, patientId, patientName }: SampleImage): 
 	]);
 	const metaLength = Buffer.alloc(4);
 	metaLength.writeUInt32LE(meta.length);
-	const pixels = Buffer.alloc(16 * 16 * 2);
-	for (let at = 0; at < 256; at++) pixels.writeUInt16LE(at * 16, at * 2);
 	return Buffer.concat([
 		Buffer.alloc(128),
 		Buffer.from('DICM', 'latin1'),
@@ -55,21 +58,30 @@ export function sampleImage({ studyUid, patientId, patientName }: SampleImage): 
 		element(0x0008, 0x0030, 'TM', '100000'),
 		element(0x0008, 0x0060, 'CS', 'CT'),
 		element(0x0008, 0x1030, 'LO', 'CT of the demonstration'),
+		element(0x0008, 0x103e, 'LO', 'Phantom, axial 5 mm'),
 		element(0x0010, 0x0010, 'PN', patientName),
 		element(0x0010, 0x0020, 'LO', patientId),
 		element(0x0020, 0x000d, 'UI', studyUid),
 		element(0x0020, 0x000e, 'UI', `${studyUid}.1`),
 		element(0x0020, 0x0011, 'IS', '1'),
-		element(0x0020, 0x0013, 'IS', '1'),
+		element(0x0020, 0x0013, 'IS', String(number)),
+		element(0x0020, 0x0032, 'DS', `-160\\-160\\${5 * number}`),
+		element(0x0020, 0x0037, 'DS', '1\\0\\0\\0\\1\\0'),
 		element(0x0028, 0x0002, 'US', unsignedShort(1)),
 		element(0x0028, 0x0004, 'CS', 'MONOCHROME2'),
-		element(0x0028, 0x0010, 'US', unsignedShort(16)),
-		element(0x0028, 0x0011, 'US', unsignedShort(16)),
+		element(0x0028, 0x0010, 'US', unsignedShort(phantomSide)),
+		element(0x0028, 0x0011, 'US', unsignedShort(phantomSide)),
+		element(0x0028, 0x0030, 'DS', '2.5\\2.5'),
 		element(0x0028, 0x0100, 'US', unsignedShort(16)),
 		element(0x0028, 0x0101, 'US', unsignedShort(12)),
 		element(0x0028, 0x0102, 'US', unsignedShort(11)),
 		element(0x0028, 0x0103, 'US', unsignedShort(0)),
-		element(0x7fe0, 0x0010, 'OW', pixels),
+		element(0x0028, 0x1050, 'DS', '40'),
+		element(0x0028, 0x1051, 'DS', '400'),
+		element(0x0028, 0x1052, 'DS', String(-phantomOffset)),
+		element(0x0028, 0x1053, 'DS', '1'),
+		element(0x0028, 0x1054, 'LO', 'HU'),
+		element(0x7fe0, 0x0010, 'OW', phantomSlice(number, of)),
 	]);
 }
 
@@ -78,11 +90,8 @@ const boundary = 'sample';
 /** The Content-Type of `storeBody`. */
 export const storeType = `multipart/related; type="application/dicom"; boundary=${boundary}`;
 
-/** The body of a STOW-RS request with one instance (PS3.18 §10.5.1). */
-export function storeBody(image: Buffer): Buffer<ArrayBuffer> {
-	return Buffer.concat([
-		Buffer.from(`--${boundary}\r\nContent-Type: application/dicom\r\n\r\n`),
-		image,
-		Buffer.from(`\r\n--${boundary}--\r\n`),
-	]);
+/** The body of a STOW-RS request (PS3.18 §10.5.1). */
+export function storeBody(...images: Buffer[]): Buffer<ArrayBuffer> {
+	const head = Buffer.from(`--${boundary}\r\nContent-Type: application/dicom\r\n\r\n`);
+	return Buffer.concat([...images.flatMap((image) => [head, image, Buffer.from('\r\n')]), Buffer.from(`--${boundary}--\r\n`)]);
 }

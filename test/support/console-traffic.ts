@@ -2,9 +2,13 @@ import assert from 'node:assert/strict';
 import { placeHold } from '#administration/holds.ts';
 import { createKey } from '#administration/keys.ts';
 import { carryRetentionOut } from '#administration/retention.ts';
+import { dataSetOffset } from '#dicom/part10.ts';
+import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import { type SampleImage, sampleImage } from '../../src/demo/image.ts';
+import { ctStorage } from './data-set.ts';
 import { opened } from './images.ts';
 import { eventually, type TestService } from './service.ts';
-import { ctInstance, StorageScu } from './storage-scu.ts';
+import { type SentInstance, StorageScu } from './storage-scu.ts';
 
 /** Nobody of these exists. */
 const people = [
@@ -60,14 +64,27 @@ export async function inventMessages(service: TestService): Promise<void> {
 	await inventImages(service);
 }
 
+/** The images of each study. */
+const slices = 9;
+
+function sliceOf(given: SampleImage): SentInstance {
+	const file = sampleImage(given);
+	return {
+		sopClassUid: ctStorage,
+		sopInstanceUid: `${given.studyUid}.1.${given.number}`,
+		transferSyntaxUid: explicitLittleEndian,
+		dataSet: file.subarray(dataSetOffset(file)),
+	};
+}
+
 async function inventImages(service: TestService): Promise<void> {
 	await opened(service, 'north');
 	const scu = await StorageScu.open(service.port('dimse'), { called: 'NORTH', calling: 'CT02' });
-	for (const [index, [patientId]] of people.entries()) {
+	for (const [index, [patientId, patientName]] of people.entries()) {
 		const studyUid = `2.999.1.${index + 1}`;
-		for (const number of [1, 2, 3]) await scu.store(ctInstance({ sopInstanceUid: `${studyUid}.${number}`, studyUid, patientId }));
+		for (let number = 1; number <= slices; number++) await scu.store(sliceOf({ studyUid, patientId, patientName, number, of: slices }));
 	}
-	await scu.store(ctInstance({ sopInstanceUid: '2.999.1.1.1', studyUid: '2.999.1.1', patientId: '70415' }));
+	await scu.store(sliceOf({ studyUid: '2.999.1.1', patientId: '70415', patientName: 'Nakamura^Aiko', number: 1, of: 1 }));
 	await scu.release();
 	await placeHold(service.administration, { site: 'north', study: '2.999.1.2', reason: 'File 12/2026' });
 	await carryRetentionOut(service.administration);
