@@ -35,6 +35,8 @@ const pictures: readonly (readonly [screen: string, width: 1280 | 390, scheme: S
 	['feeds', 1280, 'light'],
 	['feed', 1280, 'light'],
 	['patient-timeline', 1280, 'light'],
+	['patient-chart', 1280, 'light'],
+	['images', 1280, 'light'],
 ];
 
 /** An hour of a network, the same in every picture. */

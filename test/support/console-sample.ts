@@ -199,6 +199,27 @@ export function recordScreens(): SampleScreen[] {
 		{ name: 'conflict', path: '/conflicts?site=north', heading: 'Conflicts', open: firstRow },
 		{ name: 'patients', path: '/patients?site=north', heading: 'Patients' },
 		{ name: 'patient', path: '/patients?site=north', heading: 'Patients', open: opened('Okafor') },
+		{
+			name: 'patient-chart',
+			path: '/patients?site=north',
+			heading: 'Patients',
+			open: opened('Okafor', async (page) => {
+				await page.getByRole('button', { name: 'Hemoglobin' }).click();
+				await page.getByLabel('Compare with').selectOption({ label: 'Potassium' });
+				await page.locator('.trend canvas').waitFor();
+				await settled(page);
+				await page.locator('.trend').scrollIntoViewIfNeeded();
+			}),
+		},
+		{
+			name: 'resource',
+			path: '/patients?site=north',
+			heading: 'Patients',
+			open: opened('Okafor', async (page) => {
+				await page.getByRole('link', { name: 'JSON', exact: true }).click();
+				await page.getByRole('region', { name: /^JSON of version/ }).waitFor();
+			}),
+		},
 		{ name: 'patient-timeline', path: '/patients?site=north', heading: 'Patients', open: opened('Okafor', tab('Timeline')) },
 		{ name: 'patient-readers', path: '/patients?site=north', heading: 'Patients', open: opened('Okafor', tab('Who read it')) },
 		{ name: 'studies', path: '/studies?site=north', heading: 'Studies' },
@@ -211,6 +232,7 @@ export function recordScreens(): SampleScreen[] {
 				await firstRow(page);
 				await page.getByRole('link', { name: 'View', exact: true }).first().click();
 				await page.locator('.image-canvas').waitFor();
+				for (let slice = 1; slice < 6; slice++) await page.keyboard.press('ArrowDown');
 				await settled(page);
 			},
 		},
