@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { unzipSync } from 'fflate';
 import type { Page } from 'playwright-core';
 import { addRemoteAe } from '#administration/remote-aes.ts';
 import { setSite } from '#administration/sites.ts';
-import { dataSetOffset, part10Head } from '#dicom/part10.ts';
+import { dataSetOffset } from '#dicom/part10.ts';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { assertFits, type ConsoleBrowser, consoleBrowser, goTo, seriousViolations, signInOnPage } from '#test/support/browser.ts';
 import {
@@ -21,6 +21,7 @@ import {
 	stack,
 	study,
 } from '#test/support/console-images.ts';
+import { uploadTests } from '#test/support/console-uploads.ts';
 import { ctStorage } from '#test/support/data-set.ts';
 import { startStorescp, temporaryFolder } from '#test/support/dcmtk.ts';
 import { eventually } from '#test/support/eventually.ts';
@@ -153,7 +154,6 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		await tool('Scroll');
 		await drag(0, 50);
 		await shows(page, grey(stack[2], 40, 400), 'two slices on');
-		await page.keyboard.press('r');
 	});
 
 	test('play as a film at the chosen rate, from the end to the beginning again, until they are stopped', async () => {
@@ -170,7 +170,6 @@ describe('images in the console', { skip: without('chromium') }, () => {
 			return seen.filter((number, at) => number !== seen[at - 1]);
 		};
 		await page.getByLabel('Images a second').fill('40');
-		await page.locator('.image-canvas').hover();
 		await page.getByRole('heading', { level: 1 }).focus();
 		await page.keyboard.press('Space');
 		await page.getByRole('button', { name: 'Stop' }).waitFor();
@@ -365,68 +364,7 @@ describe('images in the console', { skip: without('chromium') }, () => {
 			);
 	});
 
-	test('are uploaded from the console, file by file', async () => {
-		const { sopInstanceUid, dataSet } = ctSlice(
-			{ studyUid: `${study}.9`, seriesUid: `${study}.9.1`, sopInstanceUid: `${study}.9.1.1` },
-			40,
-		);
-		const head = part10Head({ sopClassUid: ctStorage, sopInstanceUid, transferSyntaxUid: explicitLittleEndian });
-		await goTo(page, '/studies?site=north', 'Studies');
-		await page.getByRole('button', { name: 'Upload images…' }).click();
-		await page.getByLabel('DICOM files').setInputFiles([
-			{ name: 'slice.dcm', mimeType: 'application/dicom', buffer: Buffer.concat([head, dataSet]) },
-			{ name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('no image') },
-		]);
-		await page.getByText('1 file of 2 stored.').waitFor();
-		await page.getByRole('row', { name: /notes\.txt.*failed.*no DICOM file/ }).waitFor();
-		assert.deepEqual(await seriousViolations(page), []);
-		await page
-			.getByRole('row', { name: /slice\.dcm.*stored/ })
-			.getByRole('link', { name: 'Open' })
-			.click();
-		await page.getByRole('heading', { level: 1, name: 'Head' }).waitFor();
-		const events = await service.rows("select subject from audit_event where action = 'instance.upload'");
-		assert.deepEqual(events, [{ subject: sopInstanceUid }]);
-	});
-
-	test('are uploaded by dropping their files on the page', async () => {
-		using folder = temporaryFolder();
-		const paths = [1, 2].map((number) => {
-			const uid = `${study}.8.1.${number}`;
-			const { dataSet } = ctSlice(
-				{ studyUid: `${study}.8`, seriesUid: `${study}.8.1`, sopInstanceUid: uid, number, studyDescription: 'Dropped' },
-				40,
-			);
-			const head = part10Head({ sopClassUid: ctStorage, sopInstanceUid: uid, transferSyntaxUid: explicitLittleEndian });
-			const path = join(folder.path, `dropped-${number}.dcm`);
-			writeFileSync(path, Buffer.concat([head, dataSet]));
-			return path;
-		});
-		await goTo(page, '/studies?site=north', 'Studies');
-		await page.getByRole('button', { name: 'Upload images…' }).click();
-		// The browser itself is told, as by a hand that drags files from a folder to a place beside the frame.
-		const devtools = await page.context().newCDPSession(page);
-		const data = { items: [], files: paths, dragOperationsMask: 1 };
-		const heading = await page.getByRole('heading', { level: 1 }).boundingBox();
-		assert.ok(heading);
-		const drag = (type: 'dragEnter' | 'dragOver' | 'dragCancel' | 'drop') =>
-			devtools.send('Input.dispatchDragEvent', { type, x: heading.x + 2, y: heading.y + 2, data });
-		await drag('dragEnter');
-		await drag('dragOver');
-		await page.locator('.drop.over').waitFor();
-		await drag('drop');
-		await page.getByText('2 files of 2 stored.').waitFor();
-		assert.equal(await page.locator('.drop.over').count(), 0);
-		await page
-			.getByRole('row', { name: /dropped-2\.dcm.*stored/ })
-			.getByRole('link', { name: 'Open' })
-			.click();
-		await page.getByRole('heading', { level: 1, name: 'Dropped' }).waitFor();
-		await page.getByRole('link', { name: 'View', exact: true }).click();
-		await eventually(async () => (await page.locator('[data-position]').textContent()) === '1 / 2', 'the two slices');
-		await shows(page, grey(40, 40, 400), 'what was dropped');
-		await devtools.detach();
-	});
+	uploadTests(() => ({ service, page }));
 
 	test('of a conflict stand side by side', async () => {
 		const other = ctSlice({ studyUid: study, seriesUid: `${study}.1`, sopInstanceUid: `${study}.1.1` }, 200);
