@@ -102,7 +102,7 @@ export async function squareShown(page: Page, what: string, expected?: Square): 
 	await eventually(async () => {
 		const before = found;
 		found = await squareOf(page);
-		return isNear(expected ?? before);
+		return found.width > 0 && isNear(expected ?? before);
 	}, what).catch((error: unknown) => assert.fail(`${error}, found ${JSON.stringify(found)}, expected ${JSON.stringify(expected)}`));
 	return found;
 }

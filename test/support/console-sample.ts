@@ -9,6 +9,7 @@ import { addRemoteAe } from '#administration/remote-aes.ts';
 import { addSite, enableSite, setSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
 import { settled } from './browser.ts';
+import { squareShown } from './console-images.ts';
 import { fhirPackage } from './fhir-package.ts';
 import type { TestService } from './service.ts';
 
@@ -233,6 +234,8 @@ export function recordScreens(): SampleScreen[] {
 				await page.getByRole('link', { name: 'View', exact: true }).first().click();
 				await page.locator('.image-canvas').waitFor();
 				for (let slice = 1; slice < 6; slice++) await page.keyboard.press('ArrowDown');
+				await page.getByText(/^6 \/ \d+$/).waitFor();
+				await squareShown(page, 'the slice');
 				await settled(page);
 			},
 		},
