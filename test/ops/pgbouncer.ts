@@ -29,7 +29,7 @@ try {
 }
 
 function made(image: string): string {
-	execFileSync('debootstrap', ['--variant=minbase', '--include=pgbouncer', 'trixie', image], { stdio: ['ignore', 'ignore', 'inherit'] });
+	execFileSync('debootstrap', ['--variant=minbase', '--include=pgbouncer', 'trixie', image], { stdio: ['ignore', 'ignore', 'pipe'] });
 	return image;
 }
 

@@ -78,6 +78,10 @@ export const needs = {
 		found: process.env['TRIBUTARY_PGBOUNCER'],
 		reason: 'TRIBUTARY_PGBOUNCER names no PgBouncer 1.21 or newer',
 	},
+	bucket: {
+		found: process.env['TRIBUTARY_BUCKET'],
+		reason: 'TRIBUTARY_BUCKET names no bucket of a real store',
+	},
 	systemd: {
 		found: programOf('systemd-analyze'),
 		reason: 'systemd-analyze is not installed',

@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
+import { newId } from '#core/id.ts';
 import { FileStore } from '#storage/objects/file-store.ts';
 import { isObjectKey, newObjectKey, publishedKey, quarantineKey } from '#storage/objects/object-key.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import { S3Store } from '#storage/objects/s3-store.ts';
 import { sweepObjects } from '#storage/objects/sweep.ts';
+import { needs, without } from '#test/support/needs.ts';
 import { S3Server } from '#test/support/s3-server.ts';
 import { about, accessTo, head, keyOf, newRoot, put, read, refused, temporary } from './support.ts';
 
@@ -20,6 +22,7 @@ after(() => server[Symbol.asyncDispose]());
 
 interface Kind {
 	name: string;
+	skip?: string | false;
 	/** An empty store, and what lies about of objects that are not published. */
 	open(): { store: ObjectStore; leftovers(): unknown[] };
 }
@@ -45,10 +48,28 @@ const kinds: Kind[] = [
 			return { store, leftovers: () => [...temporary(root), ...server.uploads.keys()] };
 		},
 	},
+	{
+		name: 'S3 store in a bucket of a real store',
+		skip: without('bucket'),
+		open: () => {
+			const root = newRoot();
+			const access = accessTo(process.env['AWS_ENDPOINT_URL_S3'] ?? '', process.env['AWS_ACCESS_KEY_ID'] ?? '');
+			// The store has to take parts of that size; see test/ops/ceph.ts.
+			const sizes = { partBytes: 1024 * 1024, copyBytesMax: 1024 * 1024 };
+			const store = new S3Store({
+				bucket: needs.bucket.found ?? '',
+				prefix: `${newId()}/a prefix/`,
+				spool: `${root}/incoming`,
+				access,
+				...sizes,
+			});
+			return { store, leftovers: () => temporary(root) };
+		},
+	},
 ];
 
-for (const { name, open } of kinds) {
-	describe(name, () => {
+for (const { name, skip = false, open } of kinds) {
+	describe(name, { skip }, () => {
 		test('an object comes back byte for byte, whole and in ranges; bytes and digest are told', async () => {
 			const { store, leftovers } = open();
 			const content = Buffer.alloc(3_000_001, 'abcdefg');
