@@ -69,10 +69,9 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 
 	test('of messages have rows of one line, of which a window of 1440 by 900 shows fifteen', async () => {
 		// What is long is cut off, and makes no row higher.
-		await service.rows(
-			`update message_log set failure = repeat('PID-3 has no identifier of an authority that is known here; ', 5), control_id = repeat('Long-', 12) || sequence
-			where sequence in (395, 385)`,
-		);
+		const remarked = (failure: string, control: string) =>
+			service.rows('update message_log set failure = $1, control_id = $2 || sequence where sequence in (395, 385)', [failure, control]);
+		await remarked('PID-3 has no identifier of an authority that is known here; '.repeat(5), 'Long-'.repeat(12));
 		await page.setViewportSize({ width: 1440, height: 900 });
 		for (const site of ['', '?site=north']) {
 			await goTo(page, `/messages${site}`, 'Messages');
@@ -103,6 +102,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		for (const label of ['Patient identifier', 'Control id']) await page.getByRole('searchbox', { name: label }).waitFor();
 		for (const label of ['Type', 'Outcome', 'Kind', 'Surface', 'Client', 'Time'])
 			await page.getByRole('combobox', { name: label }).waitFor();
+		await remarked('PID-3 has no identifier', 'Msg-');
 		await page.setViewportSize({ width: 1280, height: 900 });
 	});
 
