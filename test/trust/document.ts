@@ -92,7 +92,7 @@ const promises: readonly Promised[] = [
 	},
 	{
 		promise: 'A key is looked at before a body, and no key, address or site takes all room for bodies',
-		test: '`test/surfaces/http/shares.test.ts`',
+		test: '`test/surfaces/http/shares.test.ts`, `test/surfaces/http/keyed-answers.test.ts`',
 	},
 	{
 		promise: 'No client and no site takes all connections, mailboxes, associations or jobs',
@@ -116,8 +116,20 @@ const promises: readonly Promised[] = [
 		test: '`test/surfaces/http/own-names.test.ts`, `test/surfaces/http/keyed-answers.test.ts`',
 	},
 	{ promise: 'A COMMIT whose answer is lost is found, not repeated', test: '`test/integrity/lost-commit.test.ts`' },
-	{ promise: 'Several processes are one node', test: '`test/integrity/processes.test.ts`, `test/processes`' },
-	{ promise: 'Two nodes on one database are told apart', test: '`test/integrity/one-node.test.ts`, `test/integrity/site-order.test.ts`' },
+	{
+		promise: 'Several processes are one node, by its limits, and against wrong keys and texts that no index takes',
+		test: '`test/integrity/one-node.test.ts`, `test/integrity/processes.test.ts`, `test/processes`',
+	},
+	{
+		promise: 'A change of access is in force on every process when it returns',
+		test: '`test/integrity/access-in-force.test.ts`, `test/integrity/one-node.test.ts`',
+	},
+	{ promise: 'Order and once hold over many connections, though workers are killed', test: '`test/integrity/site-order.test.ts`' },
+	{ promise: 'Two nodes on one database keep the limits of jobs together', test: '`test/integrity/two-nodes.test.ts`' },
+	{
+		promise: 'Renewed certificates are shown without a restart, by SIGHUP at once',
+		test: '`test/surfaces/tls.test.ts`, `test/integrity/log-lines.test.ts`, `test/integrity/processes.test.ts`',
+	},
 	{ promise: 'A release before runs on the schema', test: '`test/integrity/previous-release.test.ts`' },
 ];
 
