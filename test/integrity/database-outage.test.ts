@@ -8,7 +8,7 @@ import { configuredObjectStore } from '#storage/objects/open.ts';
 import { adt } from '#test/support/adt.ts';
 import { giveBack, takeAway } from '#test/support/database-away.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { readinessOf } from '#test/support/readiness.ts';
+import { readinessOfAll } from '#test/support/readiness.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 import { signedIn } from '#test/surfaces/admin/client.ts';
@@ -111,8 +111,10 @@ describe('a database that is away', () => {
 			answered++;
 			return answer;
 		});
-		// The workers notice by themselves. A request that comes before waits as MLLP does.
-		await eventually(async () => (await readinessOf(service)).checks['workers'] === 'down', 'the workers without a database');
+		// The workers of each process notice by what they have to store. A request that comes before waits as MLLP does.
+		const early = Array.from({ length: 24 }, () => ingest(service, key));
+		const areDown = async () => (await readinessOfAll(service)).every(({ checks }) => checks['workers'] === 'down');
+		await eventually(areDown, 'the workers without a database');
 		const refused = await ingest(service, key);
 		assert.equal(refused.status, 503);
 		assert.ok(Number(refused.headers.get('retry-after')) > 0);
@@ -125,6 +127,7 @@ describe('a database that is away', () => {
 			(await Promise.all(answers)).map(({ code, controlId }) => `${code} ${controlId}`),
 			['AA 1', 'AA 2', 'AA 3'],
 		);
+		for (const { status } of await Promise.all(early)) assert.ok(status === 200 || status === 503, `${status}`);
 		await eventually(async () => (await ingest(service, key)).status === 200, 'HTTP storing again');
 		assert.equal((await service.fhir('/fhir/Patient?name=Number3', key)).body.total, 1);
 	});
