@@ -75,10 +75,12 @@ export class ServiceProcess {
 		child.stderr.on('data', (chunk) => {
 			this.output += chunk;
 		});
-		await eventually(() => {
+		const isReady = () => {
 			if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${this.output}`);
 			return this.output.includes('is ready');
-		}, 'the start of the service');
+		};
+		// Several processes that start one after the other on a busy machine take longer than anything else that is waited for.
+		await eventually(isReady, 'the start of the service', 4800);
 	}
 
 	port(surface: string): number {
