@@ -81,14 +81,17 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 				const cell = getComputedStyle(rows[0].querySelector('td'));
 				const line = parseFloat(cell.lineHeight) + parseFloat(cell.paddingTop) + parseFloat(cell.paddingBottom) + parseFloat(cell.borderBottomWidth);
 				const boxes = rows.map((row) => row.getBoundingClientRect());
+				const filters = [...document.querySelectorAll('main .filters :is(input, select, button)')].map((each) => each.getBoundingClientRect().top);
 				return {
 					line,
+					filterLines: new Set(filters.map(Math.round)).size,
 					heights: boxes.map(({ height }) => height),
 					visible: boxes.filter(({ bottom }) => bottom <= innerHeight).length,
 					overflow: document.querySelector('main .table-frame').scrollWidth - document.querySelector('main .table-frame').clientWidth,
 				};
-			})()`)) as { line: number; heights: number[]; visible: number; overflow: number };
+			})()`)) as { line: number; filterLines: number; heights: number[]; visible: number; overflow: number };
 			assert.equal(measured.heights.length, 50);
+			assert.equal(measured.filterLines, 1, 'the filters share a line');
 			for (const height of measured.heights)
 				assert.ok(height < 1.35 * measured.line, `a row of ${height} px where a line has ${measured.line} px`);
 			assert.ok(measured.visible >= 15, `${measured.visible} rows are visible`);
