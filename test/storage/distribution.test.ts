@@ -10,14 +10,11 @@ import { parseSearch } from '#fhir/search/parse.ts';
 import { formOf } from '#storage/one-row.ts';
 import { ResourceTables } from '#storage/resource-rows.ts';
 import type { Statement } from '#storage/statement.ts';
-import { auditHistogram, messageHistogram } from '#storage/statements/administrative/histograms.ts';
-import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
-import { type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
-import { siteTrail, type TrailFilters } from '#storage/statements/administrative/site-audit.ts';
 import { inlined } from '#storage/statements/inlined.ts';
 import { countQuery, searchQuery } from '#storage/statements/search-resources.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { type CataloguedTable, catalogue, distribute, referenceTables } from '#test/support/distribution.ts';
+import { statementsByFilters } from '#test/support/filtered-statements.ts';
 import { nodesOf, type PlanNode } from '#test/support/plan.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
@@ -105,50 +102,6 @@ describe('the catalogue', () => {
 /** Modules of storage without statements of their own, or with such as are no matter of the site. */
 const notLookedAt = /src\/storage\/(?:migrations|entities|embedded|objects)\//;
 
-/** Filters of which each makes another query of a list. */
-const messageFilters: readonly Omit<MessageFilters, 'sites' | 'limit'>[] = [
-	{},
-	{ outcome: 'refused' },
-	{ patients: ['1'] },
-	{ controlIds: ['1'] },
-	{ messageTypes: ['ADT^A01'] },
-	{ surface: 'mllp' },
-	{ surface: 'hl7', kind: 'fhir' },
-	{ clientId: nilId },
-	{ cause: '1' },
-	{ sinceMs: 0, untilMs: 1, before: nilId },
-];
-const trailFilters: readonly TrailFilters[] = [
-	{ count: 1 },
-	{
-		count: 1,
-		ids: [nilId],
-		patients: [nilId],
-		actors: ['1'],
-		subjects: ['1'],
-		sources: ['1'],
-		actions: ['1'],
-		verbs: { not: true, of: ['1'] },
-	},
-	{ count: 1, since: '2026-01-01', before: '2026-01-02', after: nilId },
-];
-
-/** The queries that are made by filters, each by a name of its own. */
-function madeByFilters(): Statement[] {
-	const parts = [undefined, 'associations', 'changes'] as const;
-	return [
-		...messageFilters.flatMap((filters, index) => [
-			{ name: `search_messages_${index}`, text: searchMessages({ ...filters, sites: ['north'], limit: 1 }).statement.text },
-			{ name: `message_histogram_${index}`, text: messageHistogram({ ...filters, sites: ['north'], limit: 1 }, [nilId], [nilId]).text },
-		]),
-		...parts.flatMap((part) => [
-			...[true, false].map((byActor) => ({ name: `list_audit_${part}_${byActor}`, text: listAuditEvents({ byActor, part }).text })),
-			{ name: `audit_histogram_${part}`, text: auditHistogram(part).text },
-		]),
-		...trailFilters.map((filters, index) => ({ name: `site_trail_${index}`, text: siteTrail(siteId, filters).statement.text })),
-	];
-}
-
 /** The statements that modules of storage export, those that they make for each type or by filters, and those that they keep to themselves. */
 async function statements(): Promise<Map<string, Statement>> {
 	const found = new Map<string, Statement>();
@@ -180,7 +133,7 @@ async function statements(): Promise<Map<string, Statement>> {
 			}
 		}
 	}
-	for (const each of madeByFilters()) take(each, each.name);
+	for (const each of statementsByFilters(siteId)) take(each, each.name);
 	return found;
 }
 
