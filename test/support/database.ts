@@ -39,7 +39,7 @@ export function testPool(url: string, max = 1): pg.Pool {
 
 async function databaseOf(server: string, template: string, after: () => Promise<void>): Promise<TestDatabase> {
 	const name = `test_${newId().replaceAll('-', '')}`;
-	await administer(server, `create database ${name} template ${template}`);
+	await administer(server, `create database ${name} template ${template} strategy file_copy`);
 	return {
 		url: urlOf(server, name),
 		[Symbol.asyncDispose]: async () => {

@@ -18,15 +18,33 @@ export function lotsOf(paths: readonly string[], processes: number): Lot[] {
  * process is kept until all have ended, as the surfaces keep a service: what never comes about then fails by that limit, and by its name.
  */
 export function moduleOf(lot: Lot, root: string, timeoutMs: number): string {
+	const urlOf = (path: string) => JSON.stringify(pathToFileURL(join(root, path)).href);
+	// In a file that runs alone it is to be named what fails.
+	const isMany = lot.length > 1;
 	const suites = lot.map((path) => {
-		const url = pathToFileURL(join(root, path)).href;
-		return `describe(${JSON.stringify(path)}, { timeout: ${timeoutMs} }, async () => { await import(${JSON.stringify(url)}); });`;
+		const file = `import(${urlOf(path)})`;
+		return `describe(${JSON.stringify(path)}, { timeout: ${timeoutMs} }, async () => { await ${isMany ? `defined(${file})` : file}; });`;
 	});
 	return [
+		...(isMany ? [`import { followNoMore } from ${urlOf('test/support/plain-promises.ts')};`] : []),
 		"import { after, describe } from 'node:test';",
 		'const kept = setInterval(() => undefined, 60_000);',
 		'after(() => clearInterval(kept));',
+		...(isMany ? untilDefined(lot.length) : []),
 		...suites,
 		'',
 	].join('\n');
+}
+
+function untilDefined(count: number): string[] {
+	return [
+		`let left = ${count};`,
+		'const defined = async (file) => {',
+		'	try {',
+		'		await file;',
+		'	} finally {',
+		'		if (--left === 0) followNoMore();',
+		'	}',
+		'};',
+	];
 }
