@@ -27,27 +27,64 @@ end
 $$`,
 };
 
+/**
+ * Analyzes the tables that have more than doubled since they were analyzed, or were never. Autovacuum does that too, but by counts of changes
+ * that PostgreSQL loses when it crashes: after a few crashes a new database of many rows is planned for as if it had none, and searches walk
+ * through whole sites. One session does it at a time. It passes over tables that it may not analyze, and those that autovacuum is at.
+ */
+export const analyzeGrownTables: Statement = {
+	name: 'analyze_grown_tables',
+	text: `
+do $$
+declare
+	grown regclass;
+begin
+	if not pg_try_advisory_xact_lock(hashtext('tributary analyze_grown_tables')) then
+		return;
+	end if;
+	for grown in
+		select c.oid from pg_class c join pg_namespace n on n.oid = c.relnamespace
+		where n.nspname = current_schema() and c.relkind = 'r' and pg_has_role(c.relowner, 'usage')
+			and pg_relation_size(c.oid) / current_setting('block_size')::integer > 2 * c.relpages + 64
+	loop
+		execute format('analyze (skip_locked) %s', grown);
+	end loop;
+end
+$$`,
+};
+
 /** Partitions are made months ahead, so how often is of no consequence. */
-const everyMs = 3_600_000;
+const partitionsEveryMs = 3_600_000;
+/** A load of messages makes a thousand rows a second. */
+const analyzedEveryMs = 60_000;
 
 /**
- * Looks after the tables at the start and every hour: makes the monthly partitions of the coming months, and keeps the planner from
- * expecting that what is empty stays so. A missing partition loses nothing, because its rows go to the default partition. So a failure is
- * logged and tried again, and nobody waits for it.
+ * Looks after the tables at the start and then again and again: makes the monthly partitions of the coming months, keeps the planner from
+ * expecting that what is empty stays so, and tells it what has grown. A missing partition loses nothing, because its rows go to the default
+ * partition. So a failure is logged and tried again, and nobody waits for it.
  */
 export function keepTables({ database, log }: { database: StatementRunner; log: Log }): { close(): Promise<void> } {
-	let last = Promise.resolve();
-	const keep = async () => {
-		try {
-			const [row] = await database.run(ensurePartitions, []);
-			if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
-			await database.run(forgetEmptyTables, []);
-		} catch (error) {
-			log.warn({ err: error }, 'the tables could not be looked after; tried again in an hour');
-		}
+	const partitions = kept(partitionsEveryMs, log, async () => {
+		const [row] = await database.run(ensurePartitions, []);
+		if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
+		await database.run(forgetEmptyTables, []);
+	});
+	const statistics = kept(analyzedEveryMs, log, async () => {
+		await database.run(analyzeGrownTables, []);
+	});
+	return {
+		async close() {
+			await Promise.all([partitions.close(), statistics.close()]);
+		},
 	};
+}
+
+function kept(everyMs: number, log: Log, keep: () => Promise<void>): { close(): Promise<void> } {
+	let last = Promise.resolve();
 	const begin = () => {
-		last = keep();
+		last = keep().catch((error: unknown) => {
+			log.warn({ err: error, againInMs: everyMs }, 'the tables could not be looked after; tried again');
+		});
 	};
 	begin();
 	const timer = setInterval(begin, everyMs).unref();

@@ -18,7 +18,7 @@ import { ResourceTables } from '#storage/resource-rows.ts';
 import type { Statement } from '#storage/statement.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
-import { forgetEmptyTables } from '#storage/table-upkeep.ts';
+import { analyzeGrownTables, forgetEmptyTables } from '#storage/table-upkeep.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const tables = new ResourceTables(tableShapes);
@@ -100,6 +100,29 @@ test('it is so, too, after somebody has analyzed tables while they were empty', 
 		await assert.rejects(lookedUpByWholeKey(client), assert.AssertionError);
 		await client.query(forgetEmptyTables.text);
 		await lookedUpByWholeKey(client);
+	}));
+
+test('a table that has grown is analyzed, once, though autovacuum does not know of it', () =>
+	withClient('', async (client) => {
+		const statistics = async () => {
+			const { rows } = await client.query<{ expected: number; analyzed: string }>(
+				`select c.reltuples::integer as expected, s.analyze_count::text as analyzed from pg_class c join pg_stat_all_tables s on s.relid = c.oid
+				  where c.oid = 'search_entry'::regclass`,
+			);
+			return rows[0];
+		};
+		await client.query('alter table search_entry set (autovacuum_enabled = off)');
+		await client.query(analyzeGrownTables.text);
+		assert.deepEqual(await statistics(), { expected: -1, analyzed: '0' }, 'an empty table has not grown');
+		await client.query(
+			`insert into search_entry (site_id, resource_type, id, terms)
+			 select $1, 'Observation', gen_random_uuid(), array[n::bigint] from generate_series(1, 20000) n`,
+			[nilId],
+		);
+		await client.query(analyzeGrownTables.text);
+		await client.query(analyzeGrownTables.text);
+		await client.query('select pg_stat_force_next_flush()');
+		assert.deepEqual(await statistics(), { expected: 20_000, analyzed: '1' });
 	}));
 
 test('a message with a visit number reads no open visit that has one, however many its patient has', () =>

@@ -7,6 +7,7 @@ import { resources } from '#fhir/resources/index.ts';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { type DefinitionBundle, Definitions, definitionFiles } from '#fhir/validation/generator/definitions.ts';
+import { compactText } from '#record/compact-text.ts';
 import type { IndexedParameter, IndexedType } from '#record/search-entry.ts';
 import type { Clause, SearchPlan } from '#record/search-plan.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -227,5 +228,29 @@ describe('the index of elements', () => {
 		assert.deepEqual(await found('Observation', 'category=since-one'), [written]);
 		assert.deepEqual(await found('Observation', 'category=since-two'), [changed]);
 		assert.deepEqual((await found('Observation', 'category=t1,t2,t3,t4&_count=50')).includes(changed), false);
+	});
+
+	test('is not waited for, however a text writes its values: with escapes, or as the names of pieces', async () => {
+		const resource = { status: 'final', code: { coding: [{ system: 'http://loinc.org', code: '718-7' }] } };
+		const named = (value: string) => JSON.stringify({ ...resource, identifier: [{ system: 'urn:since', value }] });
+		const compact = compactText(named('piece'));
+		assert.match(compact, /^%/);
+		const texts = [named('X').replace('"X"', String.raw`"\u0041b\/c"`), named('a"b\\c'), named('Zürich'), compact];
+		const rows = texts.map((text) => ({ id: newId(), text }));
+		await insertResources(
+			client,
+			siteId,
+			rows.map(({ id }) => ({ type: 'Observation', id, text: named('none') })),
+		);
+		for (const { id, text } of rows) {
+			await client.query('update observation set last_updated = now(), resource = $3 where site_id = $1 and id = $2', [siteId, id, text]);
+		}
+		const values = ['Ab/c', 'a"b\\\\c', 'Zürich', 'piece'];
+		for (const [index, value] of values.entries()) {
+			for (const system of ['', 'urn:since|']) {
+				assert.deepEqual(await found('Observation', `identifier=${system}${encodeURIComponent(value)}`), [rows[index]?.id], value);
+			}
+		}
+		assert.deepEqual(await found('Observation', 'identifier=urn:since|Ab'), []);
 	});
 });
