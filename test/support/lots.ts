@@ -13,38 +13,32 @@ export function lotsOf(paths: readonly string[], processes: number): Lot[] {
 	return Array.from({ length: count }, (_, lot) => paths.filter((_, index) => index % count === lot));
 }
 
+/** What a file may take beyond its time limit, which node:test does not apply to its hooks. */
+const hooksMsMax = 60_000;
+
 /**
  * A module that runs the files of a lot. Each stands in a suite that bears its path, to which its own hooks and its time limit apply. The
- * process is kept until all have ended, as the surfaces keep a service: what never comes about then fails by that limit, and by its name.
+ * process is kept until all have ended, as the surfaces keep a service: what never comes about then fails by that limit, and by its name. If it is
+ * a hook that never ends, the process does, so that the other files can be run again.
  */
 export function moduleOf(lot: Lot, root: string, timeoutMs: number): string {
-	const urlOf = (path: string) => JSON.stringify(pathToFileURL(join(root, path)).href);
-	// In a file that runs alone it is to be named what fails.
-	const isMany = lot.length > 1;
 	const suites = lot.map((path) => {
-		const file = `import(${urlOf(path)})`;
-		return `describe(${JSON.stringify(path)}, { timeout: ${timeoutMs} }, async () => { await ${isMany ? `defined(${file})` : file}; });`;
+		const url = pathToFileURL(join(root, path)).href;
+		const begin = `before(() => begin(${JSON.stringify(path)}));`;
+		return `describe(${JSON.stringify(path)}, { timeout: ${timeoutMs} }, async () => { ${begin} await import(${JSON.stringify(url)}); });`;
 	});
 	return [
-		...(isMany ? [`import { followNoMore } from ${urlOf('test/support/plain-promises.ts')};`] : []),
-		"import { after, describe } from 'node:test';",
-		'const kept = setInterval(() => undefined, 60_000);',
+		"import { after, before, describe } from 'node:test';",
+		"let current = '';",
+		'let sinceMs = Date.now();',
+		'const begin = (file) => { current = file; sinceMs = Date.now(); };',
+		'const kept = setInterval(() => {',
+		`	if (Date.now() - sinceMs < ${timeoutMs + hooksMsMax}) return;`,
+		"	console.error(current + ' does not end: a hook of it waits for what never comes about');",
+		'	process.exit(1);',
+		'}, 5000);',
 		'after(() => clearInterval(kept));',
-		...(isMany ? untilDefined(lot.length) : []),
 		...suites,
 		'',
 	].join('\n');
-}
-
-function untilDefined(count: number): string[] {
-	return [
-		`let left = ${count};`,
-		'const defined = async (file) => {',
-		'	try {',
-		'		await file;',
-		'	} finally {',
-		'		if (--left === 0) followNoMore();',
-		'	}',
-		'};',
-	];
 }
