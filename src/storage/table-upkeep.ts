@@ -1,4 +1,5 @@
 import type { Log } from '#core/log.ts';
+import { systemTimers, type Timers } from '#core/timers.ts';
 import type { StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
@@ -28,9 +29,10 @@ $$`,
 };
 
 /**
- * Analyzes the tables that have more than doubled since they were analyzed, or were never. Autovacuum does that too, but by counts of changes
- * that PostgreSQL loses when it crashes: after a few crashes a new database of many rows is planned for as if it had none, and searches walk
- * through whole sites. One session does it at a time. It passes over tables that it may not analyze, and those that autovacuum is at.
+ * Analyzes the tables that have more than doubled since PostgreSQL last counted their pages, as it does when it analyzes them. Autovacuum
+ * does that too, but by counts of changes that PostgreSQL loses when it crashes: after a few crashes queries of a new database with many rows
+ * are planned as if it had none, and searches walk through whole sites. Only one session does it at a time. It passes over tables that the role
+ * may not analyze, and over those that autovacuum is working on.
  */
 export const analyzeGrownTables: Statement = {
 	name: 'analyze_grown_tables',
@@ -55,21 +57,23 @@ $$`,
 
 /** Partitions are made months ahead, so how often is of no consequence. */
 const partitionsEveryMs = 3_600_000;
-/** A load of messages makes a thousand rows a second. */
-const analyzedEveryMs = 60_000;
+/** Rows can come by the thousand in a second, and searches are slow until their tables are analyzed. */
+const statisticsEveryMs = 60_000;
 
 /**
  * Looks after the tables at the start and then again and again: makes the monthly partitions of the coming months, keeps the planner from
  * expecting that what is empty stays so, and tells it what has grown. A missing partition loses nothing, because its rows go to the default
  * partition. So a failure is logged and tried again, and nobody waits for it.
  */
-export function keepTables({ database, log }: { database: StatementRunner; log: Log }): { close(): Promise<void> } {
-	const partitions = kept(partitionsEveryMs, log, async () => {
+export function keepTables({ database, log, timers = systemTimers }: { database: StatementRunner; log: Log; timers?: Timers }): {
+	close(): Promise<void>;
+} {
+	const partitions = repeated({ everyMs: partitionsEveryMs, log, timers }, async () => {
 		const [row] = await database.run(ensurePartitions, []);
 		if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
 		await database.run(forgetEmptyTables, []);
 	});
-	const statistics = kept(analyzedEveryMs, log, async () => {
+	const statistics = repeated({ everyMs: statisticsEveryMs, log, timers }, async () => {
 		await database.run(analyzeGrownTables, []);
 	});
 	return {
@@ -79,19 +83,27 @@ export function keepTables({ database, log }: { database: StatementRunner; log: 
 	};
 }
 
-function kept(everyMs: number, log: Log, keep: () => Promise<void>): { close(): Promise<void> } {
-	let last = Promise.resolve();
+/** Does the work now and then again and again. While one round is under way no other begins, so `close` waits for all that was begun. */
+function repeated(
+	{ everyMs, log, timers }: { everyMs: number; log: Log; timers: Timers },
+	work: () => Promise<void>,
+): { close(): Promise<void> } {
+	let round: Promise<void> | undefined;
 	const begin = () => {
-		last = keep().catch((error: unknown) => {
-			log.warn({ err: error, againInMs: everyMs }, 'the tables could not be looked after; tried again');
-		});
+		round ??= work()
+			.catch((error: unknown) => {
+				log.warn({ err: error, againInMs: everyMs }, 'the tables could not be looked after; this is tried again');
+			})
+			.finally(() => {
+				round = undefined;
+			});
 	};
 	begin();
-	const timer = setInterval(begin, everyMs).unref();
+	const timer = timers.every(everyMs, begin);
 	return {
 		async close() {
-			clearInterval(timer);
-			await last;
+			timer.stop();
+			await round;
 		},
 	};
 }

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import pg from 'pg';
 import { nilId } from '#core/id.ts';
+import { silentLog } from '#core/log.ts';
+import { systemTimers } from '#core/timers.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { keyedPlans } from '#storage/connection.ts';
 import { findReports, findReportsOfStudies } from '#storage/holdings/diagnostic-reports.ts';
@@ -18,7 +20,7 @@ import { ResourceTables } from '#storage/resource-rows.ts';
 import type { Statement } from '#storage/statement.ts';
 import { findAccepted } from '#storage/statements/find-accepted.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
-import { analyzeGrownTables, forgetEmptyTables } from '#storage/table-upkeep.ts';
+import { analyzeGrownTables, forgetEmptyTables, keepTables } from '#storage/table-upkeep.ts';
 import { testDatabase } from '#test/support/database.ts';
 
 const tables = new ResourceTables(tableShapes);
@@ -124,6 +126,41 @@ test('a table that has grown is analyzed, once, though autovacuum does not know 
 		await client.query('select pg_stat_force_next_flush()');
 		assert.deepEqual(await statistics(), { expected: 20_000, analyzed: '1' });
 	}));
+
+test('tables are analyzed by one round at a time, and the end waits for it', async () => {
+	const rounds: (() => void)[] = [];
+	const answers: (() => void)[] = [];
+	const database = {
+		run: ({ name }: Statement) =>
+			new Promise<[]>((resolve) => {
+				if (name === analyzeGrownTables.name) answers.push(() => resolve([]));
+				else resolve([]);
+			}),
+	};
+	const every = (_ms: number, round: () => void) => {
+		rounds.push(round);
+		return { stop: () => undefined };
+	};
+	const tables = keepTables({ database, log: silentLog, timers: { ...systemTimers, every } });
+	const nextOfAll = async () => {
+		for (const round of rounds) round();
+		await new Promise((resolve) => setImmediate(resolve));
+	};
+	await nextOfAll();
+	assert.equal(answers.length, 1, 'the round at the start is under way');
+	answers[0]?.();
+	await new Promise((resolve) => setImmediate(resolve));
+	await nextOfAll();
+	assert.equal(answers.length, 2);
+	let hasEnded = false;
+	const ended = tables.close().then(() => {
+		hasEnded = true;
+	});
+	await new Promise((resolve) => setImmediate(resolve));
+	assert.ok(!hasEnded);
+	answers[1]?.();
+	await ended;
+});
 
 test('a message with a visit number reads no open visit that has one, however many its patient has', () =>
 	withClient(keyedPlans, async (client) => {
