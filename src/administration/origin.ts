@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type RecordedResource, type SiteRecord, versionOf } from './site-record.ts';
+import { type RecordedVersion, type SiteRecord, versionOf } from './site-record.ts';
 
 /** The origin of a resource version. */
 export const origin = z.strictObject({
@@ -12,8 +12,8 @@ export const origin = z.strictObject({
 /** Looks up the messages that wrote the versions, all at once. Returns what tells the origin of one of them. */
 export async function originsOf(
 	record: SiteRecord,
-	versions: readonly RecordedResource[],
-): Promise<(of: RecordedResource) => z.output<typeof origin>> {
+	versions: readonly RecordedVersion[],
+): Promise<(of: RecordedVersion) => z.output<typeof origin>> {
 	const sources = await record.sources(versions);
 	return (of) => ({ version: of.version, at: of.lastUpdated, source: of.source, message: sources.get(versionOf(of)) ?? null });
 }

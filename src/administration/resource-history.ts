@@ -1,14 +1,15 @@
 import { z } from 'zod';
 import { definitionOf } from '#fhir/resources/index.ts';
-import { isFhirId, rowIdOf } from '#record/row-id.ts';
+import { rowIdOf } from '#record/row-id.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import { linesThatDiffer, shownLine } from './line-difference.ts';
-import { SiteRecord, versionOf } from './site-record.ts';
+import { origin, originsOf } from './origin.ts';
+import { SiteRecord } from './site-record.ts';
 import { siteBySlug } from './sites.ts';
 
-/** The newest versions that one answer has. */
-const versionsMax = 50;
+/** One answer has at most this many versions, the newest. */
+export const versionsMax = 50;
 
 export const resourceHistoryInput = z.strictObject({
 	site: z.string(),
@@ -23,19 +24,16 @@ export const resourceHistory = z.strictObject({
 	versions: z
 		.array(
 			z.strictObject({
-				version: z.int(),
-				at: z.string().describe('meta.lastUpdated'),
-				source: z.string().nullable().describe('meta.source'),
-				message: z.string().nullable().describe('id of the logged message that wrote it'),
+				...origin.shape,
 				json: z.string().nullable().describe('the resource as FHIR answers it, decimals with their digits; null for a deletion'),
 				differs: z
 					.array(shownLine)
 					.nullable()
-					.describe('the lines that differ from the version before; null where there is nothing to compare'),
+					.describe('the lines that differ from the version before; null if there is nothing to compare with'),
 			}),
 		)
 		.describe('newest first'),
-	more: z.boolean().describe('there are older versions, which FHIR gives (_history)'),
+	more: z.boolean().describe('there are older versions; the FHIR surface has them (_history)'),
 });
 
 /** Shows a resource as JSON with its versions. The audit trail records that it was read, with its patient. */
@@ -47,7 +45,7 @@ export async function showResourceHistory(
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new AdministrationError(`there is no resource type '${type}'`, 'form', 'type');
 	const record = new SiteRecord(context, siteId);
-	const { versions, more } = isFhirId(id) ? await record.history(type as ResourceType, id, versionsMax) : { versions: [], more: false };
+	const { versions, more } = await record.history(type as ResourceType, id, versionsMax);
 	const newest = versions.find(({ resource }) => resource !== undefined);
 	if (versions.length === 0) throw new AdministrationError(`there is no ${type} '${id}'`, 'not-found', 'id');
 	const patient = type === 'Patient' ? rowIdOf(id) : newest?.resource && definition.table.statedLinks(newest.resource)['patient_id'];
@@ -57,20 +55,14 @@ export async function showResourceHistory(
 		siteId,
 		patients: [typeof patient === 'string' ? patient : null],
 	});
-	const sources = await record.sources(versions);
+	const originOf = await originsOf(record, versions);
 	const texts = versions.map(({ resource }) => (resource === undefined ? null : JSON.stringify(resource, null, 2)));
-	return {
-		...{ site, type, id, more },
-		versions: versions.map((version, index) => {
-			const [json = null, before = null] = [texts[index], texts[index + 1]];
-			return {
-				version: version.version,
-				at: version.lastUpdated,
-				source: version.source,
-				message: sources.get(versionOf(version)) ?? null,
-				json,
-				differs: json === null || before === null ? null : linesThatDiffer(before, json),
-			};
-		}),
-	};
+	const shown: z.input<typeof resourceHistory>['versions'] = [];
+	for (const [index, version] of versions.entries()) {
+		const [json = null, before = null] = [texts[index], texts[index + 1]];
+		shown.push({ ...originOf(version), json, differs: json === null || before === null ? null : linesThatDiffer(before, json) });
+		// To compare long texts takes some time, in which others are served.
+		await new Promise((resolve) => setImmediate(resolve));
+	}
+	return { site, type, id, versions: shown, more };
 }

@@ -25,7 +25,7 @@ export interface RecordedResource {
 	resource: JsonObject;
 }
 
-/** A version of a resource; without one it is a deletion. */
+/** A version of a resource. A deletion has no resource. */
 export type RecordedVersion = Omit<RecordedResource, 'resource'> & { resource: JsonObject | undefined };
 
 export interface RecordPage {
@@ -95,19 +95,17 @@ export class SiteRecord {
 		return row ? recorded(type, row, rowIdOf(id)) : undefined;
 	}
 
-	/** Returns versions, newest first. */
+	/** Returns versions, newest first, without deletions. */
 	async versions(type: ResourceType, id: string, count: number): Promise<RecordedResource[]> {
-		const table = definitionOf(type)?.table.table;
-		if (table === undefined || !isFhirId(id)) return [];
-		const page = { rowId: rowIdOf(id), since: undefined, after: undefined, count, bytesMax: this.#limits.searchBytesMax };
-		const { rows } = await readHistory(this.#reader, this.#siteId, { table, type }, page);
-		return rows.map((row) => recorded(type, row, rowIdOf(id)));
+		const { versions } = await this.history(type, id, count);
+		return versions.flatMap(({ resource, ...version }) => (resource === undefined ? [] : { ...version, resource }));
 	}
 
-	/** Returns versions with deletions, which have no resource, newest first; `more` if there are older ones. */
+	/** Returns versions and deletions, newest first; `more` is true if there are older ones. */
 	async history(type: ResourceType, id: string, count: number): Promise<{ versions: RecordedVersion[]; more: boolean }> {
 		const table = definitionOf(type)?.table.table;
 		if (table === undefined) throw new Error(`${type} is not defined`);
+		if (!isFhirId(id)) return { versions: [], more: false };
 		const page = { rowId: rowIdOf(id), since: undefined, after: undefined, count, bytesMax: this.#limits.searchBytesMax };
 		const { rows, next } = await readHistory(this.#reader, this.#siteId, { table, type }, page);
 		const versions = rows.map((row) => {

@@ -4,7 +4,7 @@ import { newId } from '#core/id.ts';
 import { type Role, roles } from '#core/role.ts';
 import { type EntityManager, runInTransaction, User } from '#storage/entities/index.ts';
 import { resetSecondFactor as takeSecondFactor } from '#storage/statements/administrative/second-factor.ts';
-import { endSessionsOf, listSessions, unlockAccount } from '#storage/statements/administrative/sign-in.ts';
+import { endSessionsOf, listSignInSessions, unlockAccount } from '#storage/statements/administrative/sign-in.ts';
 import { type AdministrationContext, AdministrationError, change, type OperationContext } from './context.ts';
 import { instant } from './schemas.ts';
 import { siteBySlug } from './sites.ts';
@@ -41,7 +41,7 @@ export const userRecord = z.strictObject({
 	created_at: instant,
 	last_sign_in_at: instant
 		.optional()
-		.describe('the last sign-in in the console; missing where there was none, or none since the release that notes it'),
+		.describe('the last sign-in to the console; missing if there was none, or none since the release that began to record it'),
 	second_factor: z.literal(true).optional().describe('the user enters a code of an authenticator app to sign in'),
 	sign_in: z.literal('provider').optional().describe('the OIDC provider signs the user in, and its groups decide the role and the sites'),
 });
@@ -66,7 +66,7 @@ function record(user: User): UserRecord {
 	};
 }
 
-/** The user as the console and the command line show it. What is audited has no time of a sign-in. */
+/** Returns the user as the console and the command line show it. The audit trail keeps the record without the time of the last sign-in. */
 function shown(user: User): UserRecord {
 	return { ...record(user), ...(user.signedInAt && { last_sign_in_at: user.signedInAt.toISOString() }) };
 }
@@ -157,7 +157,7 @@ export function setUser(context: AdministrationContext, input: z.infer<typeof se
 		refuseReach(user.role, user.allSites);
 		if (sites !== undefined) user.sites.set(await Promise.all(sites.map((slug) => siteBySlug(em, slug))));
 		const after = record(user);
-		return [after, { action: 'user.set', subject: user.email, siteId: null, before, after }];
+		return [shown(user), { action: 'user.set', subject: user.email, siteId: null, before, after }];
 	});
 }
 
@@ -170,7 +170,7 @@ export function enableUser(context: AdministrationContext, email: string, active
 		user.active = active;
 		if (!active) await runInTransaction(em, endSessionsOf, [user.id]);
 		const after = record(user);
-		return [after, { action: active ? 'user.enable' : 'user.disable', subject: user.email, siteId: null, before, after }];
+		return [shown(user), { action: active ? 'user.enable' : 'user.disable', subject: user.email, siteId: null, before, after }];
 	});
 }
 
@@ -198,7 +198,7 @@ export async function resetPassword(context: AdministrationContext, email: strin
 export function resetSecondFactor(context: AdministrationContext, email: string): Promise<UserRecord> {
 	return change(context, async (em) => {
 		const user = await userByEmail(em, email);
-		const { second_factor: _had, ...after } = record(user);
+		const { second_factor: _had, ...after } = shown(user);
 		await runInTransaction(em, takeSecondFactor, [user.id]);
 		await runInTransaction(em, endSessionsOf, [user.id]);
 		return [after, { action: 'user.reset-second-factor', subject: user.email, siteId: null }];
@@ -209,22 +209,22 @@ export const listSessionsInput = z.strictObject({ email: z.string().optional().d
 export const sessionRecord = z.strictObject({
 	email: z.string(),
 	began_at: instant,
-	seen_at: instant.describe('the last request, to a tenth of SESSION_IDLE_MS_MAX'),
-	source: z.string().describe('the IP address at which it began'),
+	seen_at: instant.describe('the time of the last request, exact to a tenth of SESSION_IDLE_MS_MAX'),
+	source: z.string().describe('the IP address from which the user signed in'),
 });
 export type SessionRecord = z.infer<typeof sessionRecord>;
 
-/** A list of sessions is no longer. */
-const sessionsMax = 1000;
+/** One list has at most this many sessions. */
+export const sessionsMax = 1000;
 
-/** The sessions that are valid now, the one used last first. */
+/** Lists the sessions that are valid now, the one used last first. */
 export async function listSessionsOf(
 	{ em, database, limits }: OperationContext,
 	{ email }: z.infer<typeof listSessionsInput>,
 ): Promise<SessionRecord[]> {
 	const user = email === undefined ? null : (await userByEmail(em.fork(), email)).email;
 	const values = [user, limits.sessionIdleMsMax, limits.sessionMsMax, sessionsMax];
-	const rows = await database.rows<{ email: string; began_at: Date; seen_at: Date; source: string }>(listSessions, values);
+	const rows = await database.rows<{ email: string; began_at: Date; seen_at: Date; source: string }>(listSignInSessions, values);
 	return rows.map(({ began_at: began, seen_at: seen, ...row }) => ({ ...row, began_at: began.toISOString(), seen_at: seen.toISOString() }));
 }
 

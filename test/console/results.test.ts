@@ -180,7 +180,7 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		await page.getByRole('heading', { level: 1, name: 'Patient' }).waitFor();
 		await page.getByText('"family": "Okafor"').waitFor();
 		const patients = page.getByRole('table', { name: 'Versions, newest first' });
-		await patients.getByRole('link', { name: 'with a message' }).first().click();
+		await patients.getByRole('link', { name: 'from a message' }).first().click();
 		await page.getByRole('heading', { level: 1, name: /ORU\^R01/ }).waitFor();
 		await page.getByRole('listitem').filter({ hasText: 'Observation' }).getByRole('link', { name: 'version 1' }).first().click();
 		await page.getByRole('heading', { level: 1, name: 'Observation' }).waitFor();
@@ -189,7 +189,7 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		await page.goto(`/resources/north/RiskAssessment/${id}`);
 		await page.getByText('This version deleted the resource').waitFor();
 		await page.getByRole('button', { name: '2', exact: true }).click();
-		const changed = page.getByRole('region', { name: 'What version 2 changed' });
+		const changed = page.getByRole('region', { name: 'Changes in version 2' });
 		await changed.getByText('Removed:').first().waitFor();
 		assert.match(String(await changed.textContent()), /− Removed: +"probabilityDecimal": 0\.50.*\+ Added: +"probabilityDecimal": 0\.250/);
 		await page.getByRole('region', { name: 'JSON of version 2' }).getByText('"probabilityDecimal": 0.250').waitFor();
@@ -198,6 +198,9 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		await page.getByRole('button', { name: '1', exact: true }).click();
 		const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'Download' }).click()]);
 		assert.match(readFileSync(await download.path(), 'utf8'), /"probabilityDecimal": 0\.50/);
+		await page.goto(`/resources/north/RiskAssessment/${id}?version=9`);
+		await page.getByText('Version 9 is not among these.').waitFor();
+		assert.equal(await page.getByRole('region', { name: /^JSON of version/ }).count(), 0);
 		await page.context().close();
 
 		const subject = `RiskAssessment/${id}`;

@@ -1,10 +1,10 @@
 import { defineOperation } from '../operation.ts';
-import { resourceHistory, resourceHistoryInput, showResourceHistory } from '../resource-history.ts';
+import { resourceHistory, resourceHistoryInput, showResourceHistory, versionsMax } from '../resource-history.ts';
 
 export const resourceOperations = [
 	defineOperation({
 		name: 'resource history',
-		summary: 'shows a FHIR resource as JSON with its newest 50 versions and what each changed; the audit trail records this',
+		summary: `shows a FHIR resource as JSON, its newest ${versionsMax} versions and the changes of each; the audit trail records this`,
 		method: 'GET',
 		path: '/sites/{site}/resources/{type}/{id}',
 		role: 'auditor',

@@ -12,6 +12,7 @@ import {
 	resetPassword,
 	resetSecondFactor,
 	sessionRecord,
+	sessionsMax,
 	setUser,
 	setUserInput,
 	showUser,
@@ -114,7 +115,7 @@ export const userOperations = [
 	}),
 	defineOperation({
 		name: 'user sessions',
-		summary: 'lists who is signed in now, and from where; the 1000 used last',
+		summary: `lists the sessions of users who are signed in now, with their addresses; the ${sessionsMax} used last`,
 		method: 'GET',
 		path: '/sessions',
 		role: 'administrator',

@@ -61,6 +61,8 @@ describe('a session', () => {
 			await second.signIn('ann@example.org', ownPassword);
 			const at = Date.parse((await listed()).last_sign_in_at);
 			const sessions = async (query = '') => (await client.call(`/api/v1/sessions${query}`)).body;
+			const other = await client.call('/api/v1/users/ann@example.org', { method: 'PATCH', body: { sites: ['north'] } });
+			assert.equal(Date.parse(other.body.last_sign_in_at), at, 'the answer to a change has it, too');
 			const all = await sessions();
 			assert.deepEqual(all.map(({ email }: { email: string }) => email).sort(), ['ann@example.org', 'ann@example.org', owner]);
 			assert.ok(all.every(({ source }: { source: string }) => source === '127.0.0.1'));

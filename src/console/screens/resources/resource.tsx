@@ -11,12 +11,12 @@ import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
 import { saveFile } from '../../save-file.ts';
 import type { ScreenProps } from '../../screen.ts';
-import { cameBy } from '../patients/sections.tsx';
+import { Origin } from '../patients/sections.tsx';
 import { type ResourceHistory, showHistory } from './calls.ts';
 
 type Version = ResourceHistory['versions'][number];
 
-/** The screens above, by the type of the resource; others have none of their own. */
+/** The pages of the types that have one. */
 const above: Readonly<Record<string, (site: string, id: string) => { href: string; title: string }>> = {
 	Patient: (site, id) => ({ href: `/patients/${site}/${id}`, title: 'Patient' }),
 	ImagingStudy: (site, id) => ({ href: `/studies/${site}/${id}`, title: 'Study' }),
@@ -42,16 +42,11 @@ export function Resource({ parameters: { site = '', type = '', id = '' } }: Scre
 
 function Shown({ history }: { history: ResourceHistory }) {
 	const [{ version }, setChosen] = useFilters({ version: '' });
-	const chosen = history.versions.find((each) => String(each.version) === version) ?? history.versions[0];
+	const chosen = version === '' ? history.versions[0] : history.versions.find((each) => String(each.version) === version);
 	const columns: readonly Column<Version>[] = [
 		{ name: 'version', title: 'Version', tight: true, cell: (each) => String(each.version) },
 		{ name: 'at', title: 'When', tight: true, cell: ({ at }) => <Time at={at} /> },
-		{
-			name: 'by',
-			title: 'Came',
-			cell: ({ message, source }) =>
-				message === null ? cameBy(source) || <code>{source ?? '–'}</code> : <a href={`/messages/${message}`}>with a message</a>,
-		},
+		{ name: 'origin', title: 'From', cell: (each) => <Origin origin={each} /> },
 		{ name: 'state', title: 'State', tight: true, cell: ({ json }) => (json === null ? 'deleted' : '') },
 	];
 	return (
@@ -64,10 +59,15 @@ function Shown({ history }: { history: ResourceHistory }) {
 					identify={(each) => String(each.version)}
 					open={(each) => setChosen({ version: String(each.version) })}
 				/>
-				{history.more && <p class="note">Only the newest {history.versions.length} are shown. FHIR has the others (_history).</p>}
+				{history.more && (
+					<p class="note">Only the newest {history.versions.length} versions are shown. The FHIR surface has the others (_history).</p>
+				)}
 			</Panel>
+			{chosen === undefined && (
+				<p class="note warning">Version {version} is not among these. The FHIR surface has older versions (_history).</p>
+			)}
 			{chosen?.differs && (
-				<Panel title={`What version ${chosen.version} changed`}>
+				<Panel title={`Changes in version ${chosen.version}`}>
 					<Difference lines={chosen.differs} />
 				</Panel>
 			)}

@@ -23,7 +23,7 @@ const user: Column<SessionRecord> = {
 	cell: ({ email }) => <a href={`/users/${encodeURIComponent(email)}`}>{email}</a>,
 };
 
-/** Who is signed in now: a user, who can be signed out, or everybody. */
+/** Lists the sessions of everybody who is signed in now, or of one user, who can be signed out. */
 export function Sessions({ email }: { email?: string }) {
 	const answer = useAnswer((signal) => listSessions({ email }, signal), [email]);
 	const [asking, setAsking] = useState(false);
@@ -61,9 +61,9 @@ export function Sessions({ email }: { email?: string }) {
 					}}
 				>
 					<p>
-						{currentUser()?.email === email ? 'This is your own account: you sign in again here, too. ' : ''}
-						Every session of {email} ends with its next request. The password stays as it is, so whoever knows it can sign in again: where
-						it may be known to somebody else, make a one-time password instead.
+						{currentUser()?.email === email ? 'This is your own account, so you will have to sign in again here, too. ' : ''}
+						Every session of {email} ends with its next request. The password stays as it is, and whoever knows it can sign in again. If
+						somebody else may know it, make a one-time password instead.
 					</p>
 				</Confirm>
 			)}

@@ -143,8 +143,8 @@ join app_user u on ${holds}`,
 };
 
 /** Lists the sessions that are valid, of all users or of the user `$1`, the one used last first; the `$4` newest. */
-export const listSessions: Statement = {
-	name: 'list_sessions',
+export const listSignInSessions: Statement = {
+	name: 'list_sign_in_sessions',
 	text: `
 select u.email, s.began_at, s.seen_at, s.source
 from admin_session s
