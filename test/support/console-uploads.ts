@@ -13,7 +13,7 @@ import { eventually } from './eventually.ts';
 import { ctSlice } from './pixel-images.ts';
 import type { TestService } from './service.ts';
 
-/** Images that come from the console itself, to a service that runs. */
+/** Tests uploads from the console to a service that runs. */
 export function uploadTests(of: () => { service: TestService; page: Page }): void {
 	test('are uploaded from the console, file by file', async () => {
 		const { service, page } = of();
@@ -61,6 +61,14 @@ export function uploadTests(of: () => { service: TestService; page: Page }): voi
 		const data = { items: [], files: paths, dragOperationsMask: 1 };
 		const heading = await page.getByRole('heading', { level: 1 }).boundingBox();
 		assert.ok(heading);
+		const search = page.getByRole('main').getByRole('searchbox').first();
+		const field = await search.boundingBox();
+		assert.ok(field);
+		const text = { items: [{ mimeType: 'text/plain', data: 'Rivers' }], dragOperationsMask: 1 };
+		for (const type of ['dragEnter', 'dragOver', 'drop'] as const)
+			await devtools.send('Input.dispatchDragEvent', { type, x: field.x + 20, y: field.y + field.height / 2, data: text });
+		await eventually(async () => (await search.inputValue()) === 'Rivers', 'the text that was dropped on the field');
+		await search.fill('');
 		const drag = (type: 'dragEnter' | 'dragOver' | 'dragCancel' | 'drop') =>
 			devtools.send('Input.dispatchDragEvent', { type, x: heading.x + 2, y: heading.y + 2, data });
 		await drag('dragEnter');

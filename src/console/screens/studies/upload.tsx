@@ -98,7 +98,10 @@ function Drop({ site }: { site: string }) {
 
 /** Follows what is dragged over the page: a browser leaves the page for a file that is dropped beside its place. */
 function listen(setOver: (isOver: boolean) => void, take: (files: readonly File[]) => void): () => void {
+	// A text that is dragged to a field stays a matter of the browser.
+	const hasFiles = (event: DragEvent) => event.dataTransfer?.types.includes('Files') === true;
 	const over = (event: DragEvent) => {
+		if (!hasFiles(event)) return;
 		event.preventDefault();
 		setOver(true);
 	};
@@ -107,6 +110,7 @@ function listen(setOver: (isOver: boolean) => void, take: (files: readonly File[
 		if (event.relatedTarget === null) setOver(false);
 	};
 	const drop = (event: DragEvent) => {
+		if (!hasFiles(event)) return;
 		event.preventDefault();
 		setOver(false);
 		take([...(event.dataTransfer?.files ?? [])]);
