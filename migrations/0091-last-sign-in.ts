@@ -1,8 +1,8 @@
 import { Migration } from '@mikro-orm/migrations';
 
 /**
- * A user has the time of the last sign-in. That of people who are signed in now is known from their sessions; of others it is known from their
- * next sign-in on.
+ * Adds the time of the last sign-in to each user. It is taken from the sessions of those who are signed in now; for all others it is recorded
+ * at their next sign-in.
  *
  * Locks: `app_user` exclusively, for a moment; nothing is rewritten. An older release leaves the column as it is.
  */

@@ -64,8 +64,8 @@ function chosenFiles() {
 }
 
 /**
- * Where the shared database stands: in memory, if there is enough, because each of several hundred databases is a copy of a thousand files.
- * That takes a tenth of the processor time that it takes on a disk. Databases of services, which have to outlive them, are on the disk.
+ * Returns the folder for the shared database. It is in memory if there is enough, because each of several hundred databases is a copy of a
+ * thousand files, which takes a tenth of the processor time that it takes on a disk. Databases of services have to outlive these and are on disk.
  */
 function folderOfDatabase() {
 	const inMemory = '/dev/shm';

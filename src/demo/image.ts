@@ -30,7 +30,7 @@ export interface SampleImage {
 	patientId: string;
 	/** Patient's Name (0010,0010): family^given^middle. */
 	patientName: string;
-	/** The number of the slice, from 1 on, and how many slices there are; one without them. */
+	/** The number of the slice, from 1 on, and the number of slices; 1 of 1 by default. */
 	number?: number;
 	of?: number;
 }

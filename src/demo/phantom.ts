@@ -1,6 +1,6 @@
 /** The rows and columns of a slice. */
 export const phantomSide = 128;
-/** Stored values are those of Hounsfield and this. */
+/** A stored value is the one in HU plus this. */
 export const phantomOffset = 1024;
 
 /** The digits, three pixels wide and five high, row by row from the top; the leftmost pixel is the highest bit. */
@@ -19,10 +19,10 @@ interface Ellipse {
 }
 
 /**
- * Draws a slice of a chest that nobody has: the lungs grow from slice to slice, and a nodule lies in the middle of the stack. Below is a ramp from
- * −1000 to 1000 HU, and in the corner the number of the slice.
+ * Draws a slice of an invented chest: the lungs grow from slice to slice, and a nodule lies in the middle of the stack. A ramp from −1000 to
+ * 1000 HU lies below the chest, and the number of the slice stands in the corner.
  * @param number the number of the slice, from 1 on
- * @param of how many slices there are
+ * @param of the number of slices
  * @returns 16 bits a pixel, unsigned, least significant byte first: HU + `phantomOffset`
  */
 export function phantomSlice(number: number, of: number): Buffer {

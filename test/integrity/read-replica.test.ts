@@ -217,10 +217,10 @@ describe('reads from a replica', () => {
 			const lag = 'tributary_database_standby_lag_bytes stays 0 and TributaryStandbyBehind is never raised';
 			assert.deepEqual(await found('watcher'), [
 				'warning',
-				`1 standby follows the server, and the role watcher does not see how far, so ${lag}: grant pg_monitor to watcher`,
+				`1 standby follows the server, and the role watcher does not see how far behind it is, so ${lag}: grant pg_monitor to watcher`,
 			]);
 			await service.rows('grant pg_monitor to watcher');
-			assert.deepEqual(await found('watcher'), ['ok', '1 standby follows the server, and the role watcher sees how far']);
+			assert.deepEqual(await found('watcher'), ['ok', '1 standby follows the server, and the role watcher sees how far behind it is']);
 		} finally {
 			await service.rows('drop role watcher');
 		}

@@ -9,9 +9,9 @@ import { eventually } from '#test/support/eventually.ts';
 import { freePort } from '#test/support/free-port.ts';
 
 /**
- * `npm run test:ceph`: what every object store keeps to (test/storage/objects/object-store.test.ts), in a bucket of the RADOS Gateway of Ceph. debootstrap makes a
- * Debian 13 root with it (or ROOTFS names a folder that has one and may be written to), so this has to be run as root. One monitor, one object storage daemon in
- * memory and one gateway run in that root, on loopback, without authentication among themselves.
+ * `npm run test:ceph` runs the tests of every object store (test/storage/objects/object-store.test.ts) in a bucket of the RADOS Gateway of Ceph.
+ * debootstrap makes a Debian 13 root with it (or ROOTFS names a folder that has one and may be written to), so this has to be run as root. One
+ * monitor, one object storage daemon in memory and one gateway run in that root, on loopback, without authentication among themselves.
  */
 const packages = ['ceph-mon', 'ceph-osd', 'radosgw'];
 const keys = { accessKeyId: 'TRIBUTARY', secretAccessKey: 'secret' };

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /**
- * `npm run test:pgbouncer`: test/integrity/pgbouncer.test.ts with a PgBouncer that keeps prepared statements, which is that of Debian 13. debootstrap makes a root
- * with it (or ROOTFS names a folder that has one), for which it has to be run as root. A wrapper starts the program by the loader and the
- * libraries of that root, because it needs a newer C library than this machine may have.
+ * `npm run test:pgbouncer` runs test/integrity/pgbouncer.test.ts with a PgBouncer that keeps prepared statements, the one of Debian 13.
+ * debootstrap makes a root with it (or ROOTFS names a folder that has one), so this has to be run as root. A wrapper starts the program by the
+ * loader and the libraries of that root, because it needs a newer C library than this machine may have.
  */
 const folder = mkdtempSync(join(tmpdir(), 'tributary-pgbouncer-root-'));
 chmodSync(folder, 0o755);

@@ -21,7 +21,7 @@ export const measures = {
 
 export type Measure = keyof typeof measures;
 
-/** What was seen of one figure, over the seconds of the run. */
+/** The values of one figure, over the seconds of the run. */
 interface Watched {
 	measure: Measure;
 	points: [second: number, value: number][];

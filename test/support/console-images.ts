@@ -68,7 +68,7 @@ function middleOf(page: Page): Promise<number[]> {
 	})()`) as Promise<number[]>;
 }
 
-/** Where the bright square of a slice stands on the canvas: its middle, from that of the canvas, and its width, in pixels of the page. */
+/** The place of the bright square of a slice: its middle, relative to that of the canvas, and its width, in pixels of the page. */
 export interface Square {
 	x: number;
 	y: number;

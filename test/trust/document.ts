@@ -117,17 +117,20 @@ const promises: readonly Promised[] = [
 	},
 	{ promise: 'A COMMIT whose answer is lost is found, not repeated', test: '`test/integrity/lost-commit.test.ts`' },
 	{
-		promise: 'Several processes are one node, by its limits, and against wrong keys and texts that no index takes',
+		promise: 'Several processes are one node: in its limits, and where keys are wrong or texts too long for an index',
 		test: '`test/integrity/one-node.test.ts`, `test/integrity/processes.test.ts`, `test/processes`',
 	},
 	{
 		promise: 'A change of access is in force on every process when it returns',
 		test: '`test/integrity/access-in-force.test.ts`, `test/integrity/one-node.test.ts`',
 	},
-	{ promise: 'Order and once hold over many connections, though workers are killed', test: '`test/integrity/site-order.test.ts`' },
+	{
+		promise: 'Messages stay in order and are stored once over many connections, though workers are killed',
+		test: '`test/integrity/site-order.test.ts`',
+	},
 	{ promise: 'Two nodes on one database keep the limits of jobs together', test: '`test/integrity/two-nodes.test.ts`' },
 	{
-		promise: 'Renewed certificates are shown without a restart, by SIGHUP at once',
+		promise: 'Renewed certificates are in use without a restart, and at once after SIGHUP',
 		test: '`test/surfaces/tls.test.ts`, `test/integrity/log-lines.test.ts`, `test/integrity/processes.test.ts`',
 	},
 	{ promise: 'A release before runs on the schema', test: '`test/integrity/previous-release.test.ts`' },

@@ -43,7 +43,7 @@ interface Settings {
 	/** The number of standbys that follow the server. */
 	followers: number;
 	role: string;
-	/** Members of pg_monitor see how far the standbys are. */
+	/** Members of pg_monitor see how far behind the standbys are. */
 	sees_followers: boolean;
 }
 
@@ -155,13 +155,14 @@ function connectionFinding({ max_connections: max, reserved, others }: Settings,
 	return free < need ? fault('connections', `${text}: raise max_connections, or lower WORKERS`) : ok('connections', text);
 }
 
-/** Without the right, what is told of standbys looks as if they lacked nothing. */
+/** A role without the right is told a lag of 0, whatever it is. */
 function replicationFinding({ followers, role, sees_followers: sees }: Settings): Finding[] {
 	if (followers === 0) return [];
-	const text = `${followers} ${followers === 1 ? 'standby follows' : 'standbys follow'} the server`;
-	if (sees) return [ok('replication', `${text}, and the role ${role} sees how far`)];
+	const [text, are] = followers === 1 ? ['1 standby follows the server', 'it is'] : [`${followers} standbys follow the server`, 'they are'];
+	if (sees) return [ok('replication', `${text}, and the role ${role} sees how far behind ${are}`)];
+	const unseen = `the role ${role} does not see how far behind ${are}`;
 	const effect = 'tributary_database_standby_lag_bytes stays 0 and TributaryStandbyBehind is never raised';
-	return [warning('replication', `${text}, and the role ${role} does not see how far, so ${effect}: grant pg_monitor to ${role}`)];
+	return [warning('replication', `${text}, and ${unseen}, so ${effect}: grant pg_monitor to ${role}`)];
 }
 
 /** Beyond this, times of messages and the ends of keys differ noticeably. */
