@@ -66,6 +66,13 @@ describe('a fresh console', { skip: without('chromium'), timeout: 300_000 }, () 
 		await page.getByRole('button', { name: 'Create key' }).click();
 		assert.match((await pasted(await lineOn(page))).output, /"message_type":"ADT\^A01"/);
 		await page.locator('.first-message.good').waitFor();
+		await goTo(page, '/messages?site=south', 'Messages');
+		await page
+			.getByRole('row', { name: /ADT\^A01.*First try/ })
+			.getByRole('link')
+			.first()
+			.click();
+		await page.getByRole('link', { name: 'First try' }).waitFor();
 	});
 
 	test('gives a line of storescu for a modality, and shows the images when they are here', { skip: without('dcmtk') }, async () => {

@@ -12,9 +12,9 @@ export const messageColumns: readonly Column<MessageRecord>[] = [
 	{
 		name: 'sender',
 		title: 'Sender',
-		cell: ({ client, surface, source }) => (
+		cell: ({ client, key_label: label, surface, source }) => (
 			<>
-				{client ?? <code>{source}</code>}
+				{client ?? (label === null ? <code>{source}</code> : <span title={source}>{label}</span>)}
 				<span class="sub">{surfaceNames[surface] ?? surface}</span>
 			</>
 		),

@@ -37,7 +37,7 @@ export function Message({ parameters: { id = '' } }: ScreenProps) {
 
 /** Lists the facts of the receipt, with links to the site and the client of the message. */
 function factsOf(message: MessageReading): [string, ComponentChildren][] {
-	const { client, client_id: clientId, site, settings } = message;
+	const { client, client_id: clientId, key_label: label, site, settings } = message;
 	return [
 		['Received', <Time key="at" at={message.received_at} />],
 		['Latency', milliseconds(message.latency_ms)],
@@ -49,6 +49,7 @@ function factsOf(message: MessageReading): [string, ComponentChildren][] {
 		],
 		['Surface', surfaceNames[message.surface] ?? message.surface],
 		['Client', clientId === null ? client : <a href={`/clients/${clientId}`}>{client ?? clientId}</a>],
+		['API key', label && <a href={`/keys?${new URLSearchParams({ site })}`}>{label}</a>],
 		['From', <code key="source">{message.source}</code>],
 		['Control id', message.control_id && <code>{message.control_id}</code>],
 		['Sequence number in the site', String(message.sequence)],

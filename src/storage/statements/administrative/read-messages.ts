@@ -4,8 +4,9 @@ import { clientSettings, keySettings, siteSettings } from './settings.ts';
 export const showMessage: Statement = {
 	name: 'show_message',
 	text: `
-select m.id, m.site_id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source,
-	m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.settings, m.changed, m.sequence, m.replay_of, m.patient, m.other_patient, m.bytes, m.ack,
+select m.id, m.site_id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client,
+	nullif(k.label, '') as key_label, m.source, m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.settings,
+	m.changed, m.sequence, m.replay_of, m.patient, m.other_patient, m.bytes, m.ack,
 	${siteSettings} || coalesce(${clientSettings}, ${keySettings}, '{}') as sender_settings, s.definitions_version::text as definitions
 from site s
 join lateral (select * from message_log l where l.site_id = s.id and l.id = $1 offset 0) m on true

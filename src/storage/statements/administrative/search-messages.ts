@@ -56,8 +56,8 @@ export const causeOf = (m: string) =>
 	`md5(concat_ws(chr(31), ${firstSurfaceOf(m)}, ${m}.message_type, coalesce(${m}.failure_code, ''), ${shapeOf(m)}))`;
 
 const columns = `
-	m.id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, m.source, m.message_type, m.control_id,
-	m.outcome, m.failure_code, m.failure, m.flags, m.sequence, m.replay_of,
+	m.id, s.slug as site, m.received_at, m.committed_at, m.kind, m.surface, m.client_id, c.name as client, nullif(y.label, '') as key_label,
+	m.source, m.message_type, m.control_id, m.outcome, m.failure_code, m.failure, m.flags, m.sequence, m.replay_of,
 	(extract(epoch from m.committed_at - m.received_at) * 1000)::float8 as latency_ms`;
 
 /**
@@ -85,6 +85,7 @@ from (
 join message_log m on m.site_id = k.site_id and m.id = k.id
 join site s on s.id = m.site_id
 left join integration_client c on c.site_id = m.site_id and c.id = m.client_id
+left join api_key y on y.site_id = m.site_id and y.id = m.source and m.client_id = ${nilIdSql}
 order by m.id desc`;
 	return { statement: { name: 'search_messages', text }, values };
 }
