@@ -110,6 +110,22 @@ describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }
 		assert.deepEqual(await service.rows("select from patient_identifier where value = 'TEST'"), []);
 	});
 
+	test('show on their page what was refused, by its cause, and what came last', async () => {
+		assert.deepEqual(await sendAll(service, adt('nobody', '', 5)), ['AE']);
+		await goTo(page, '/', 'Feeds');
+		await page.getByRole('link', { name: /Admission/ }).click();
+		const latest = page.getByRole('table', { name: 'Latest messages' });
+		await latest.getByRole('row', { name: /nobody.*refused/i }).waitFor();
+		await latest.getByRole('row', { name: /known-3.*accepted/i }).waitFor();
+		await page
+			.getByRole('table', { name: 'Failures by cause' })
+			.getByRole('link', { name: /PID-3/ })
+			.click();
+		await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
+		await page.getByRole('row', { name: /nobody/ }).waitFor();
+		assert.equal(await page.locator('main [data-row-link]').count(), 1);
+	});
+
 	test('that match nobody become a client, which then takes what came', async () => {
 		await goTo(page, '/unmatched', 'Unmatched traffic');
 		await page.getByRole('row', { name: /LABOR/ }).getByRole('link').first().click();

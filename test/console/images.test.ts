@@ -154,6 +154,21 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		await tool('Scroll');
 		await drag(0, 50);
 		await shows(page, grey(stack[2], 40, 400), 'two slices on');
+		await page.keyboard.press('r');
+		await page.keyboard.press('Home');
+		await squareShown(page, 'as at first once more', first);
+		const devtools = await page.context().newCDPSession(page);
+		const touch = (type: 'touchStart' | 'touchMove' | 'touchEnd', ...across: number[]) =>
+			devtools.send('Input.dispatchTouchEvent', { type, touchPoints: across.map((dx, id) => ({ x: x + dx, y, id })) });
+		await touch('touchStart', -40, 40);
+		await touch('touchMove', -60, 60);
+		await percent('150 %');
+		await squareShown(page, 'larger by two fingers', { ...first, width: 1.5 * first.width });
+		await touch('touchMove', -30, 90);
+		await squareShown(page, 'moved by two fingers', { x: first.x + 30, y: first.y, width: 1.5 * first.width });
+		await touch('touchEnd');
+		await percent('150 %');
+		await devtools.detach();
 	});
 
 	test('play as a film at the chosen rate, from the end to the beginning again, until they are stopped', async () => {
@@ -275,8 +290,14 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		assert.equal(page.workers().length, 0);
 	});
 
-	test('stand in the page of their study, with their elements, and a script in them is a text', async () => {
+	test('stand in the page of their study, which can be printed, with their elements, and a script in them is a text', async () => {
 		await goTo(page, `/studies/north/${study}`, hostile);
+		await page.getByRole('button', { name: 'Print' }).waitFor();
+		await page.emulateMedia({ media: 'print' });
+		await page.getByText('Printed', { exact: true }).waitFor();
+		assert.match(String(await page.locator('.print-head').textContent()), /Sample, Ida.*north.*owner@example\.org/);
+		assert.equal(await page.getByRole('navigation').count() + (await page.getByRole('button', { name: 'Print' }).count()), 0);
+		await page.emulateMedia({ media: null });
 		await page.getByRole('row', { name: /OT/ }).getByRole('button').first().click();
 		await page.getByRole('link', { name: '1', exact: true }).click();
 		await page.getByRole('heading', { level: 1, name: 'Instance' }).waitFor();

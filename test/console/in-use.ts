@@ -97,6 +97,9 @@ describe('the console in use', { skip: without('chromium') }, () => {
 		assert.equal(await page.getByRole('link', { name: 'Valley Clinic' }).count(), 0, 'a manager sees the own sites');
 		assert.equal(await page.getByRole('link', { name: 'Users' }).count(), 0);
 		assert.equal(await page.getByRole('button', { name: 'New site' }).count(), 0);
+		await goTo(page, '/messages', 'Messages');
+		await page.getByRole('link', { name: 'Unmatched traffic' }).click();
+		await page.getByRole('heading', { level: 1, name: 'Unmatched traffic' }).waitFor();
 		await goTo(page, '/sites/valley', 'valley');
 		await page
 			.getByRole('alert')

@@ -97,6 +97,15 @@ describe('from failure to remedy in the console', { skip: without('chromium') },
 		assert.match(download.suggestedFilename(), /^message-[0-9a-f-]{36}\.hl7$/);
 		assert.match(readFileSync(await download.path(), 'latin1'), /^MSH\|.*\rEVN\|A08/);
 		assert.equal(await page.getByRole('link', { name: 'north sender' }).count(), 1);
+		await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+		// A page without TLS has no clipboard of its own.
+		for (const clipboard of ['navigator.clipboard', 'undefined']) {
+			await page.evaluate("navigator.clipboard.writeText('nothing')");
+			await page.evaluate(`Object.defineProperty(navigator, 'clipboard', { value: ${clipboard}, configurable: true })`);
+			await page.getByRole('button', { name: 'Copy', exact: true }).click();
+			await page.getByRole('button', { name: 'Copied' }).waitFor();
+			assert.match(await page.evaluate<string>('delete navigator.clipboard; navigator.clipboard.readText()'), /^MSH\|.*\nEVN\|A08/);
+		}
 
 		await page.getByRole('button', { name: 'Edit and send again…' }).click();
 		const editor = page.getByRole('textbox', { name: 'Message' });

@@ -101,6 +101,7 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		assert.match(String(await chart.getAttribute('aria-valuetext')), /C reactive protein <0\.6 mg\/L, reference 0-5$/);
 		await page.keyboard.press('Enter');
 		await page.getByRole('heading', { level: 1, name: /ORU\^R01/ }).waitFor();
+		await page.getByText('Logical Observation Identifier Names and Codes (LOINC®)').first().waitFor();
 		await page.context().close();
 	});
 

@@ -66,6 +66,7 @@ const tasks: readonly Task[] = [
 			await page.getByRole('button', { name: '1 silent' }).click();
 			await page.getByRole('row').filter({ hasText: 'Archive of the ward' }).waitFor();
 			assert.equal(await page.locator('main [data-row-link]').count(), 1);
+			assert.equal(await page.getByRole('link', { name: 'Silent', exact: true }).getAttribute('href'), '/alerts?site=north');
 		},
 	},
 	{

@@ -40,11 +40,11 @@ export function Conflict({ parameters: { id = '' } }: ScreenProps) {
 	return <Shown conflict={answer.data} up={up} reload={answer.reload} />;
 }
 
-/** Lists the identifying elements by name. Nested elements are named by their path. */
+/** Lists the identifying elements that have a value, by name. Nested elements are named by their path. */
 function elementsOf(side: Side): Map<string, string> {
 	const elements = new Map<string, string>();
 	const walk = (value: unknown, path: string) => {
-		if (value === null || value === undefined) return;
+		if (value === null || value === undefined || value === '') return;
 		if (typeof value !== 'object') elements.set(path, String(value));
 		else for (const [name, member] of Object.entries(value)) walk(member, path === '' ? name : `${path}.${name}`);
 	};

@@ -68,7 +68,8 @@ const columns: readonly Column<FeedRecord>[] = [
 		title: 'Alert',
 		tight: true,
 		spare: true,
-		cell: ({ alert }) => (alert === null ? <span class="muted">–</span> : <a href="/overview">Silent</a>),
+		cell: ({ alert, site }) =>
+			alert === null ? <span class="muted">–</span> : <a href={`/alerts?${new URLSearchParams({ site: site ?? '' })}`}>Silent</a>,
 	},
 ];
 

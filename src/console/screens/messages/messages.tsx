@@ -6,7 +6,6 @@ import { Page } from '../../components/page.tsx';
 import { ListTable } from '../../components/table.tsx';
 import { useFilters } from '../../filters.ts';
 import { scoped, useSiteScope } from '../../scope.ts';
-import { may } from '../../session.ts';
 import { countMessages, type MessageRecord, searchMessages } from './calls.ts';
 import { messageTable } from './columns.tsx';
 import { Filters, hiddenFilters, type MessageFilters, noFilters, queryOf } from './filters.tsx';
@@ -32,7 +31,7 @@ export function Messages() {
 			{...(!isOfCause ? {} : { up: { href: '/failures', title: 'Failures' } })}
 			actions={
 				<>
-					{may('administrator') && <LinkButton href="/unmatched">Unmatched messages</LinkButton>}
+					<LinkButton href="/unmatched">Unmatched traffic</LinkButton>
 					<LinkButton href={scoped('/messages/content')} icon="search">
 						Search in messages
 					</LinkButton>
