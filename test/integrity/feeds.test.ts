@@ -20,12 +20,14 @@ import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 describe('feeds', { timeout: 120_000 }, () => {
 	let service: TestService;
 	let key: string;
+	let southern: string;
 	let client: string;
 
 	before(async () => {
-		service = await testService({ PROCESSES: '2' });
+		// The client and the key of the first site have metrics of their own.
+		service = await testService({ PROCESSES: '2', FEED_METRICS_MAX: '2' });
 		({ key } = await service.addSite('north', { protocols: ['hl7-mllp', 'dicom'], sending_application: 'ADT' }));
-		await service.addSite('south', { allowed_ips: ['127.0.0.2'] });
+		({ key: southern } = await service.addSite('south', { allowed_ips: ['127.0.0.2'] }));
 		await setSite(service.administration, { slug: 'north', ae_title: 'NORTH' });
 		const [row] = await service.rows<{ id: string }>(
 			"select c.id from integration_client c join site s on s.id = c.site_id where s.slug = 'north'",
@@ -46,10 +48,10 @@ describe('feeds', { timeout: 120_000 }, () => {
 		assert.ok(found);
 		return found;
 	};
-	const post = (controlId: string, event = 'A08') =>
+	const post = (controlId: string, event = 'A08', by = key) =>
 		fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
 			method: 'POST',
-			headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' },
+			headers: { 'X-API-Key': by, 'Content-Type': 'text/plain' },
 			body: adt(controlId, 'FEED', 1, event),
 		});
 	const from = (application: string, message: string) => message.replace('|ADT|', `|${application}|`);
@@ -110,6 +112,24 @@ describe('feeds', { timeout: 120_000 }, () => {
 		const text = await exposed();
 		assert.match(text, /^nodejs_eventloop_lag_p99_seconds\{process="1"\} /m);
 		assert.deepEqual(promtool(['check', 'metrics'], text), { code: 0, text: '' });
+	});
+
+	test('have metrics of their own up to FEED_METRICS_MAX, and those beyond it are counted by site', async () => {
+		assert.equal((await post('south-1', 'A08', southern)).status, 200);
+		const counted = async () => {
+			const text = await (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
+			return [...text.matchAll(/^tributary_feed_messages_total\{(.*)\} (\d+)$/gm)].map(([, labels = '', count]) => {
+				const of = (name: string) => new RegExp(`\\b${name}="([^"]*)"`).exec(labels)?.[1] ?? '';
+				return { site: of('site'), feed: of('feed'), outcome: of('outcome'), count: Number(count) };
+			});
+		};
+		await eventually(
+			async () =>
+				(await counted()).some(({ site, feed: id, outcome, count }) => site === 'south' && id === 'other' && outcome === 'taken' && count === 1),
+			'the message of the south',
+		);
+		const feeds = new Set((await counted()).map(({ site, feed: id }) => `${site} ${id}`));
+		assert.deepEqual(feeds, new Set([`north ${client}`, `north ${(await feedOfKey()).id}`, 'north other', 'south other']));
 	});
 
 	test('fall silent by their history where nobody has set a time; one that is shown alone has the same figures', async () => {
