@@ -12,6 +12,7 @@ import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { useFilters } from '../../filters.ts';
 import { may } from '../../session.ts';
+import { surfaceNames } from '../messages/outcome.tsx';
 import type { PatientRecord } from '../patients/calls.ts';
 import { Identifiers } from '../patients/patients.tsx';
 import { Authorities } from './authorities.tsx';
@@ -169,7 +170,7 @@ function DoubtCase({ site, doubt, onDismissed }: { site: string; doubt: Doubt; o
 			</div>
 			<div class="case-foot">
 				<span class="muted">
-					{last.surface}, <Time at={last.at} />
+					{surfaceNames[last.surface] ?? last.surface}, <Time at={last.at} />
 					{doubt.count > 1 && (
 						<>
 							, {doubt.count} times since <Time at={first.at} />

@@ -230,9 +230,10 @@ function CourseHead({ chosen, groups, onChoose }: CourseProps) {
 						<Button
 							kind="quiet"
 							icon="close"
+							compact
 							onClick={() => onChoose(chosen.filter((group) => group.key !== key).map((group) => group.key))}
 						>
-							<span class="visually-hidden">Take {name} off the chart</span>
+							{`Take ${name} off the chart`}
 						</Button>
 					)}
 				</span>

@@ -61,7 +61,7 @@ function optionsOf(series: readonly TrendSeries[], drawn: readonly DrawnPoint[],
 			...Object.fromEntries(units.map(([place]) => [`y${place}`, { range: rangeOf(series, place) }])),
 		},
 		axes: [
-			{ ...axis, grid: { stroke: () => palette().line }, space: 64, values: timesOf },
+			{ ...axis, grid: { stroke: () => palette().line }, space: 84, values: timesOf },
 			...units.map(([place, unit]) => ({
 				...axis,
 				scale: `y${place}`,
