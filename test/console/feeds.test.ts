@@ -117,10 +117,7 @@ describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }
 		const latest = page.getByRole('table', { name: 'Latest messages' });
 		await latest.getByRole('row', { name: /nobody.*refused/i }).waitFor();
 		await latest.getByRole('row', { name: /known-3.*accepted/i }).waitFor();
-		await page
-			.getByRole('table', { name: 'Failures by cause' })
-			.getByRole('link', { name: /PID-3/ })
-			.click();
+		await page.getByRole('table', { name: 'Failures by cause' }).getByRole('link', { name: /PID-3/ }).click();
 		await page.getByRole('heading', { level: 1, name: 'Messages' }).waitFor();
 		await page.getByRole('row', { name: /nobody/ }).waitFor();
 		assert.equal(await page.locator('main [data-row-link]').count(), 1);

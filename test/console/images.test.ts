@@ -296,7 +296,7 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		await page.emulateMedia({ media: 'print' });
 		await page.getByText('Printed', { exact: true }).waitFor();
 		assert.match(String(await page.locator('.print-head').textContent()), /Sample, Ida.*north.*owner@example\.org/);
-		assert.equal(await page.getByRole('navigation').count() + (await page.getByRole('button', { name: 'Print' }).count()), 0);
+		assert.equal((await page.getByRole('navigation').count()) + (await page.getByRole('button', { name: 'Print' }).count()), 0);
 		await page.emulateMedia({ media: null });
 		await page.getByRole('row', { name: /OT/ }).getByRole('button').first().click();
 		await page.getByRole('link', { name: '1', exact: true }).click();

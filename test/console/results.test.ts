@@ -217,7 +217,9 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 
 	test('stand in the timeline with all else that is known, by kind, and lead to their pages', async () => {
 		const page = await opened({ viewport: { width: 1280, height: 800 } });
-		const edges = (await page.evaluate(`[...document.querySelectorAll('.tab-list')].map((list) => list.scrollWidth - list.clientWidth)`)) as number[];
+		const edges = (await page.evaluate(
+			`[...document.querySelectorAll('.tab-list')].map((list) => list.scrollWidth - list.clientWidth)`,
+		)) as number[];
 		assert.deepEqual(edges, [0], 'no tab is out of sight');
 		await page.getByRole('tab', { name: 'Timeline' }).click();
 		const table = page.getByRole('table', { name: 'What is known of this patient, newest first' });

@@ -125,7 +125,9 @@ describe('feeds', { timeout: 120_000 }, () => {
 		};
 		await eventually(
 			async () =>
-				(await counted()).some(({ site, feed: id, outcome, count }) => site === 'south' && id === 'other' && outcome === 'taken' && count === 1),
+				(await counted()).some(
+					({ site, feed: id, outcome, count }) => site === 'south' && id === 'other' && outcome === 'taken' && count === 1,
+				),
 			'the message of the south',
 		);
 		const feeds = new Set((await counted()).map(({ site, feed: id }) => `${site} ${id}`));
