@@ -49,7 +49,9 @@ function factsOf(message: MessageReading): [string, ComponentChildren][] {
 		],
 		['Surface', surfaceNames[message.surface] ?? message.surface],
 		['Client', clientId === null ? client : <a href={`/clients/${clientId}`}>{client ?? clientId}</a>],
-		['API key', label && <a href={`/keys?${new URLSearchParams({ site })}`}>{label}</a>],
+		...(label === null
+			? []
+			: ([['API key', <a href={`/keys?${new URLSearchParams({ site })}`}>{label}</a>]] as [string, ComponentChildren][])),
 		['From', <code key="source">{message.source}</code>],
 		['Control id', message.control_id && <code>{message.control_id}</code>],
 		['Sequence number in the site', String(message.sequence)],
