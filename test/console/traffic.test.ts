@@ -220,7 +220,6 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		await page.getByRole('button', { name: 'Write a report' }).first().click();
 		const dialog = page.getByRole('dialog');
 		assert.equal(await dialog.getByLabel('Author').inputValue(), 'owner@example.org');
-		await dialog.locator('.facts').getByText('Lovemore, Ada').waitFor();
 		await dialog.getByLabel('Title').fill('CT chest');
 		await dialog.getByLabel('Text').fill('Lungs clear.');
 		await dialog.getByRole('button', { name: 'Write' }).click();
@@ -234,7 +233,6 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		await dialog.getByRole('button', { name: 'Amend' }).click();
 		await page.getByText('amended', { exact: true }).first().waitFor();
 		await page.getByText('Heart enlarged').first().waitFor();
-		assert.equal(await page.getByRole('region', { name: 'Versions' }).getByText('by owner@example.org').count(), 3);
 		await assertFits(page);
 		await page.locator('.facts').getByRole('link').first().click();
 		await page.getByRole('heading', { level: 1 }).waitFor();
