@@ -50,6 +50,8 @@ begin
 			and pg_relation_size(c.oid) / current_setting('block_size')::integer > 2 * c.relpages + 64
 	loop
 		execute format('analyze (skip_locked) %s', grown);
+		-- The next round goes on.
+		exit when clock_timestamp() > statement_timestamp() + interval '10 seconds';
 	end loop;
 end
 $$`,
