@@ -26,6 +26,8 @@ export interface SiteAuditEvent extends AuditEvent {
 	actor: string;
 	/** It contains no patient data. */
 	detail: Record<string, string | number>;
+	/** The studies that it concerns. It is no access to their patients, so these are not looked up. */
+	studies?: Iterable<string>;
 }
 
 export interface Audit {
@@ -105,11 +107,12 @@ class Trail {
 		else if (this.#droppedRefusals++ % 1000 === 0) log.warn({ dropped: this.#droppedRefusals }, 'more refusals than the audit trail takes');
 	}
 
-	recordOf({ siteId, actor, action, subject, source, detail }: SiteAuditEvent): void {
+	recordOf({ siteId, actor, action, subject, source, detail, studies = [] }: SiteAuditEvent): void {
 		if (!this.#hasRoom({ action, siteId, actor })) return;
 		const nowMs = this.#options.clock.nowMs();
-		const event = { siteId: siteId ?? nilId, actor, action, subject, source, detail };
-		this.#events.push(linked(nowMs, event));
+		const event = linked(nowMs, { siteId: siteId ?? nilId, actor, action, subject, source, detail });
+		const named = storableStudies(studies);
+		this.#events.push(named === null ? event : { ...event, studies: named, patients: [] });
 	}
 
 	recordAccess(access: SiteAccess): void {
@@ -260,6 +263,11 @@ function ofAccess({ access, atMs, patients, studies, times, lastAtMs, lastReques
 	return {
 		...linked(atMs, { siteId, actor, action, subject, source, detail: told }),
 		patients: patients.size === 0 ? null : [...new Set([...patients].map(rowIdOf))].sort(),
-		studies: studies.size === 0 ? null : [...studies].map(storable).sort(),
+		studies: storableStudies(studies),
 	};
+}
+
+function storableStudies(studies: Iterable<string>): string[] | null {
+	const named = [...studies].map(storable).sort();
+	return named.length === 0 ? null : named;
 }

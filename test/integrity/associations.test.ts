@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { listAssociations } from '#administration/associations.ts';
+import { listAudit } from '#administration/audit.ts';
 import { addClient } from '#administration/clients.ts';
 import { opened } from '#test/support/images.ts';
 import { eventually, testService } from '#test/support/service.ts';
@@ -34,6 +35,9 @@ test('an association is listed with who, how much came and how it ended', { time
 		[last?.site, last?.client_id, last?.called_ae, last?.source, last?.warnings, last?.failed, last?.requests, last?.end],
 		['north', client.id, 'NORTH', '127.0.0.1', 1, 0, '2 × C-STORE success, 1 × C-STORE warning', 'released'],
 	);
+	assert.deepEqual(last?.studies, ['1.2.3']);
+	const [event] = await listAudit(context, { limit: 1, action: 'dicom.association' });
+	assert.deepEqual(event?.patients, [], 'the connection of a modality is no access to a patient');
 	assert.ok((last?.bytes ?? 0) > 500 && Date.parse(last?.ended_at ?? '') >= Date.parse(last?.started_at ?? ''));
 
 	const lost = await StorageScu.open(service.port('dimse'), { called: 'NORTH' });

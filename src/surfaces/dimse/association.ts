@@ -40,7 +40,7 @@ export class Association {
 	#deciding: Promise<void> | undefined;
 	#messages: Messages | undefined;
 	/** Facts about the accepted association that are noted at its end. */
-	#accepted: Pick<EndedAssociation, 'siteId' | 'clientId' | 'startedMs' | 'requests'> | undefined;
+	#accepted: Pick<EndedAssociation, 'siteId' | 'clientId' | 'startedMs' | 'requests' | 'studies'> | undefined;
 	#bytes = 0;
 	#rejection: Rejection = 'called';
 	#abortReason: AbortReason = 'reason-not-specified';
@@ -305,7 +305,7 @@ export class Association {
 			abandon: () => this.#abandon(),
 			idle: () => this.#idle(),
 		});
-		this.#accepted = { siteId, clientId, startedMs: clock.nowMs(), requests: this.#messages.requests };
+		this.#accepted = { siteId, clientId, startedMs: clock.nowMs(), requests: this.#messages.requests, studies: this.#messages.studies };
 		this.#write(accept);
 		this.#on('A-ASSOCIATE response primitive (accept)');
 	}

@@ -41,7 +41,7 @@ export function dimseQueryEvent(answered: AnsweredQuery): SiteAccess[] {
  * (C-ECHO), as monitors do all day, gives no event; the metrics count it.
  */
 export function associationEvent(ended: EndedAssociation, nowMs: number): SiteAuditEvent[] {
-	const { siteId, clientId, callingAe, calledAe, address, startedMs, bytes, end, requests } = ended;
+	const { siteId, clientId, callingAe, calledAe, address, startedMs, bytes, end, requests, studies } = ended;
 	if (end === 'released' && requests.size > 0 && [...requests.keys()].every((name) => name === 'C-ECHO success')) return [];
 	const stored = (outcome: string) => requests.get(`C-STORE ${outcome}`) ?? 0;
 	const failed = [...requests].filter(([name]) => name.endsWith(' failure') || name.endsWith(' abandoned'));
@@ -51,6 +51,7 @@ export function associationEvent(ended: EndedAssociation, nowMs: number): SiteAu
 		action: 'dicom.association',
 		subject: callingAe,
 		source: address,
+		studies,
 		detail: {
 			called_ae: calledAe,
 			started_at: new Date(startedMs).toISOString(),

@@ -134,6 +134,8 @@ export interface DimseResponse {
 	subOperations?: SubOperations | undefined;
 	/** The data set that follows, in the transfer syntax of the presentation context. */
 	dataSet?: Buffer | undefined;
+	/** The study of an instance that was stored. It is not sent; the audit trail names it. */
+	studyUid?: string;
 }
 
 function element(number: number, value: Buffer): Buffer {

@@ -87,6 +87,8 @@ export interface EndedAssociation {
 	end: EndReason;
 	/** The number of requests by operation and outcome, such as `C-STORE success`. */
 	requests: ReadonlyMap<string, number>;
+	/** The Study Instance UIDs of the instances that were stored, the first hundred. */
+	studies: ReadonlySet<string>;
 }
 
 /** Everything that the DIMSE surface works with. */

@@ -44,6 +44,9 @@ interface Message {
 	site: string | undefined;
 }
 
+/** As many as the API shows of an event. */
+const studiesMax = 100;
+
 const measured = ['C-ECHO', 'C-STORE', 'C-FIND', 'C-GET', 'C-MOVE', 'N-CREATE', 'N-SET', 'N-ACTION'] as const;
 
 function measuredOperation({ commandField }: CommandSet): (typeof measured)[number] | 'other' {
@@ -70,6 +73,7 @@ export function outcomeOf(status: number): 'success' | 'warning' | 'failure' {
 export class Messages {
 	/** The number of requests by operation and outcome, such as `C-STORE success`. */
 	readonly requests = new Map<string, number>();
+	readonly studies = new Set<string>();
 	readonly #context: DimseContext;
 	readonly #negotiated: Negotiated;
 	readonly #peer: Peer;
@@ -220,6 +224,7 @@ export class Messages {
 		const { metrics, clock } = this.#context;
 		const operation = measuredOperation(command);
 		this.#count(operation, outcomeOf(response.status));
+		if (response.studyUid !== undefined && this.studies.size < studiesMax) this.studies.add(response.studyUid);
 		metrics.dimseSeconds.observe({ operation }, (clock.nowMs() - message.startedMs) / 1000);
 		if (!this.#ended) {
 			this.#message = undefined;

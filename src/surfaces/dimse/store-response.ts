@@ -15,13 +15,17 @@ export function storeResponse(result: IntakeResult): DimseResponse {
 	switch (result.kind) {
 		case 'stored':
 		case 'duplicate':
-			return { status: statuses.success };
+			return { status: statuses.success, studyUid: result.attributes.studyUid };
 		case 'quarantined':
 			return { status: statuses.contentKeptAside, comment: 'other content is stored under this UID; kept aside' };
 		case 'aside':
 			return { status: statuses.contentKeptAside, comment: 'the study has another patient; kept aside' };
 		case 'split':
-			return { status: statuses.contentKeptAside, comment: 'the study has another patient; stored as a study of its own' };
+			return {
+				status: statuses.contentKeptAside,
+				comment: 'the study has another patient; stored as a study of its own',
+				studyUid: result.attributes.studyUid,
+			};
 		case 'refused':
 			return { status: refusals[result.reason], comment: result.text };
 	}
