@@ -101,7 +101,9 @@ describe('the door to the database', () => {
 	test('replaces a connection that the server ended, at once when it was idle', async (t) => {
 		const door = open(t, { peopleConnectionsMax: 1 });
 		await door.people.rows(one, []);
-		await outside("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tributary administration'");
+		await outside(
+			"select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'tributary administration' and datname = current_database()",
+		);
 		await eventually(() => door.people.size.open === 0, 'the loss of the connection');
 		assert.deepEqual(await door.people.rows(one, []), [{ one: 1 }]);
 	});
