@@ -17,6 +17,9 @@ import {
 import type { SentInstance } from './storage-scu.ts';
 
 export const study = '2.999.7.1';
+
+/** The address of the page of a series. */
+export const series = (number: number, of = study) => `/studies/north/${of}/series/${of}.${number}`;
 export const hostile = '<img src=x onerror=alert(1)>';
 
 /** The HU of the middle of each slice: those of water, bone and air. */
