@@ -6,8 +6,10 @@ export interface WatchOptions {
 	everyMs: number;
 	/** May reject: what was found before then stands. */
 	look(): Promise<void>;
-	/** The line of the log about a look that failed. Another metric shows that the database is away, so it is one for whoever searches. */
+	/** The line of the log about a look that failed. */
 	failure: string;
+	/** By default `debug`: another metric shows that the database is away, so the line is one for whoever searches. */
+	level?: 'debug' | 'warn';
 	log: Log;
 	timers?: Timers;
 }
@@ -20,14 +22,14 @@ export interface Watch {
 }
 
 /** Looks at something again and again, one look at a time, until it is closed. */
-export function watch({ everyMs, look, failure, log, timers = systemTimers }: WatchOptions): Watch {
+export function watch({ everyMs, look, failure, level = 'debug', log, timers = systemTimers }: WatchOptions): Watch {
 	let timer: Stoppable | undefined;
 	let isClosed = false;
 	const lookOnce = async () => {
 		try {
 			await look();
 		} catch (error) {
-			log.debug({ err: error }, failure);
+			log[level]({ err: error }, failure);
 		}
 		if (!isClosed) timer = timers.after(everyMs, again, false);
 	};

@@ -1,5 +1,6 @@
 import type { Log } from '#core/log.ts';
 import { systemTimers, type Timers } from '#core/timers.ts';
+import { watch } from '#core/watch.ts';
 import type { StatementRunner } from './connection.ts';
 import type { Statement } from './statement.ts';
 
@@ -70,42 +71,26 @@ const statisticsEveryMs = 60_000;
 export function keepTables({ database, log, timers = systemTimers }: { database: StatementRunner; log: Log; timers?: Timers }): {
 	close(): Promise<void>;
 } {
-	const partitions = repeated({ everyMs: partitionsEveryMs, log, timers }, async () => {
-		const [row] = await database.run(ensurePartitions, []);
-		if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
-		await database.run(forgetEmptyTables, []);
+	const means = { failure: 'the tables could not be looked after; this is tried again', level: 'warn', log, timers } as const;
+	const partitions = watch({
+		...means,
+		everyMs: partitionsEveryMs,
+		look: async () => {
+			const [row] = await database.run(ensurePartitions, []);
+			if (row?.[0] !== '0') log.info({ partitions: Number(row?.[0]) }, 'monthly partitions were made');
+			await database.run(forgetEmptyTables, []);
+		},
 	});
-	const statistics = repeated({ everyMs: statisticsEveryMs, log, timers }, async () => {
-		await database.run(analyzeGrownTables, []);
+	const statistics = watch({
+		...means,
+		everyMs: statisticsEveryMs,
+		look: async () => {
+			await database.run(analyzeGrownTables, []);
+		},
 	});
 	return {
 		async close() {
 			await Promise.all([partitions.close(), statistics.close()]);
-		},
-	};
-}
-
-/** Does the work now and then again and again. While one round is under way no other begins, so `close` waits for all that was begun. */
-function repeated(
-	{ everyMs, log, timers }: { everyMs: number; log: Log; timers: Timers },
-	work: () => Promise<void>,
-): { close(): Promise<void> } {
-	let round: Promise<void> | undefined;
-	const begin = () => {
-		round ??= work()
-			.catch((error: unknown) => {
-				log.warn({ err: error, againInMs: everyMs }, 'the tables could not be looked after; this is tried again');
-			})
-			.finally(() => {
-				round = undefined;
-			});
-	};
-	begin();
-	const timer = timers.every(everyMs, begin);
-	return {
-		async close() {
-			timer.stop();
-			await round;
 		},
 	};
 }

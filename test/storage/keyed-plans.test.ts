@@ -3,7 +3,6 @@ import { test } from 'node:test';
 import pg from 'pg';
 import { nilId } from '#core/id.ts';
 import { silentLog } from '#core/log.ts';
-import { systemTimers } from '#core/timers.ts';
 import { tableShapes } from '#fhir/resources/index.ts';
 import { keyedPlans } from '#storage/connection.ts';
 import { findReports, findReportsOfStudies } from '#storage/holdings/diagnostic-reports.ts';
@@ -22,6 +21,7 @@ import { findAccepted } from '#storage/statements/find-accepted.ts';
 import { keepStoredVersions } from '#storage/statements/keep-versions.ts';
 import { analyzeGrownTables, forgetEmptyTables, keepTables } from '#storage/table-upkeep.ts';
 import { testDatabase } from '#test/support/database.ts';
+import { ManualTimers } from '#test/support/manual-timers.ts';
 
 const tables = new ResourceTables(tableShapes);
 
@@ -128,7 +128,7 @@ test('a table that has grown is analyzed, once, though autovacuum does not know 
 	}));
 
 test('tables are analyzed by one round at a time, and the end waits for it', async () => {
-	const rounds: (() => void)[] = [];
+	const timers = new ManualTimers();
 	const answers: (() => void)[] = [];
 	const database = {
 		run: ({ name }: Statement) =>
@@ -137,15 +137,8 @@ test('tables are analyzed by one round at a time, and the end waits for it', asy
 				else resolve([]);
 			}),
 	};
-	const every = (_ms: number, round: () => void) => {
-		rounds.push(round);
-		return { stop: () => undefined };
-	};
-	const tables = keepTables({ database, log: silentLog, timers: { ...systemTimers, every } });
-	const nextOfAll = async () => {
-		for (const round of rounds) round();
-		await new Promise((resolve) => setImmediate(resolve));
-	};
+	const tables = keepTables({ database, log: silentLog, timers });
+	const nextOfAll = () => timers.advance(3_600_000);
 	await nextOfAll();
 	assert.equal(answers.length, 1, 'the round at the start is under way');
 	answers[0]?.();
