@@ -68,7 +68,7 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 	});
 
 	test('of messages have rows of one line, of which a window of 1440 by 900 shows fifteen', async () => {
-		// What is long is cut off, and makes no row higher.
+		// Long values are cut off, and make no row higher.
 		const remarked = (failure: string, control: string) =>
 			service.rows('update message_log set failure = $1, control_id = $2 || sequence where sequence in (395, 385)', [failure, control]);
 		await remarked('PID-3 has no identifier of an authority that is known here; '.repeat(5), 'Long-'.repeat(12));

@@ -126,7 +126,7 @@ describe('C-STORE that does not come to its end', () => {
 		const isReady = async () => (await readinessOfAll(service)).every(({ status }) => status === 200);
 		await eventually(isReady, 'readiness');
 		const rest = openSync(join(folder, 'rest'), 'w');
-		// What a probe of a process gives back is taken as well.
+		// A probe of a process gives room back, which is taken as well.
 		const fill = () =>
 			assert.throws(() => {
 				for (;;) writeSync(rest, Buffer.alloc(4096));

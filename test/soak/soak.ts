@@ -30,7 +30,7 @@ interface Watched {
 /** A service with sites, of which something is always coming and going. */
 export class Soak implements AsyncDisposable {
 	readonly service: ServiceProcess;
-	/** By the name of the figure, which says of which process it is where there are several. */
+	/** The name of each figure also names its process if there are several. */
 	readonly samples = new Map<string, Watched>();
 	readonly churned = { strangers: 0, keys: 0, clients: 0 };
 	#database: pg.Client | undefined;

@@ -259,7 +259,7 @@ function scansOf(plan: PlanNode): Scan[] {
 		const [, partition] = /_of_(\d)$/.exec(node['Relation Name'] ?? '') ?? [];
 		if (partition === undefined || ofOnlySite.test(conditions) || bySiteOfAnotherRow.test(conditions)) return [];
 		const alias = (node.Alias ?? '').replace(/_\d+$/, '');
-		// Where tables are empty a join may compare the sites instead of asking an index for one.
+		// A join of empty tables may compare the sites instead of asking an index for one.
 		const isJoined = new RegExp(`\\b${alias}(?:_\\d+)?\\.site_id = |= ${alias}(?:_\\d+)?\\.site_id\\b`).test(joined);
 		return isJoined ? [] : { alias, partition };
 	});

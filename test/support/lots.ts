@@ -13,7 +13,7 @@ export function lotsOf(paths: readonly string[], processes: number): Lot[] {
 	return Array.from({ length: count }, (_, lot) => paths.filter((_, index) => index % count === lot));
 }
 
-/** What a file may take beyond its time limit, which node:test does not apply to its hooks. */
+/** The hooks of a file have so much longer than its tests: node:test does not apply its time limit to them. */
 const hooksMsMax = 60_000;
 
 /**
