@@ -16,9 +16,17 @@ for (const [type, parse] of Object.entries(createPostgreSqlTypeParsers((text) =>
 	types.setTypeParser(Number(type), parse);
 }
 
+/**
+ * Begins or undoes a transaction. Where such a statement fails, Kysely keeps the connection for good: it returns it only after a COMMIT or ROLLBACK
+ * that succeeded.
+ */
+const turnsTransaction = /^(?:begin|start transaction|rollback)/;
+
+/** A borrowed connection that Kysely uses. It is returned once, by Kysely or, where Kysely would keep it, as soon as it is of no more use. */
 class OrmClient implements PostgresPoolClient {
 	readonly #borrowed: Borrowed;
 	#broken: unknown;
+	#isReturned = false;
 
 	constructor(borrowed: Borrowed) {
 		this.#borrowed = borrowed;
@@ -32,15 +40,24 @@ class OrmClient implements PostgresPoolClient {
 	}
 
 	async #query<R>(text: string, values: readonly unknown[]): Promise<PostgresQueryResult<R>> {
+		// The connection may be somebody else's by now.
+		if (this.#isReturned) throw this.#broken;
 		try {
 			return (await this.#borrowed.client.query({ text, values: values as unknown[], types })) as unknown as PostgresQueryResult<R>;
 		} catch (error) {
-			if (!isOfStatement(error)) this.#broken ??= error;
+			if (!isOfStatement(error) || turnsTransaction.test(text)) this.#giveUp(error);
 			throw error;
 		}
 	}
 
+	#giveUp(error: unknown): void {
+		this.#broken ??= error;
+		this.release();
+	}
+
 	release(): void {
+		if (this.#isReturned) return;
+		this.#isReturned = true;
 		this.#borrowed.release(this.#broken);
 	}
 }

@@ -191,6 +191,33 @@ describe('the unit of work', () => {
 		await assert.rejects(runInTransaction(orm.em.fork(), advanceAccessVersion, []), /there is no transaction/);
 	});
 
+	for (const statement of ['begin', 'select', 'commit', 'rollback']) {
+		test(`gives a connection back that the server ended during a ${statement}: the next gets one, and the close does not wait`, async (t) => {
+			const door = open(t, { peopleConnectionsMax: 1, peopleWaitMsMax: 1000 });
+			const orm = await openEntities(door.people);
+			t.after(() => orm.close(true));
+			await orm.em.fork().find(Site, {});
+			const { client, release } = await door.people.borrow();
+			const send = client.query.bind(client) as (given: unknown) => Promise<unknown>;
+			let ended = 0;
+			const endedDuring = async (given: { text: string }) => {
+				if (!given.text.startsWith(statement)) return send(given);
+				ended++;
+				return send('select pg_terminate_backend(pg_backend_pid())');
+			};
+			Object.assign(client, { query: endedDuring });
+			release();
+			const work = orm.em.fork().transactional(async (em) => {
+				await em.find(Site, {});
+				if (statement === 'rollback') throw new Error('undone');
+			});
+			await assert.rejects(work);
+			assert.equal(ended, 1);
+			assert.ok(Array.isArray(await orm.em.fork().find(Site, {})));
+			assert.deepEqual(door.people.size, { open: 1, waiting: 0 });
+		});
+	}
+
 	test('waits no longer for a connection than others do', async (t) => {
 		const door = open(t, { peopleConnectionsMax: 1, peopleWaitMsMax: 1000 });
 		const orm = await openEntities(door.people);
