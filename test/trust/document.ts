@@ -115,6 +115,8 @@ const promises: readonly Promised[] = [
 		promise: 'A page of a foreign name reads nothing from console and metrics',
 		test: '`test/surfaces/http/own-names.test.ts`, `test/surfaces/http/keyed-answers.test.ts`',
 	},
+	{ promise: 'A request within the body of another is answered by nobody', test: '`test/surfaces/http/smuggling.test.ts`' },
+	{ promise: 'A connection that the database ends is replaced, whatever it was used for', test: '`test/storage/database.test.ts`' },
 	{ promise: 'A COMMIT whose answer is lost is found, not repeated', test: '`test/integrity/lost-commit.test.ts`' },
 	{
 		promise: 'Several processes are one node: in its limits, and where keys are wrong or texts too long for an index',
