@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
+import { settleConflict } from '#administration/conflicts.ts';
 import { setSite } from '#administration/sites.ts';
 import { silentLog } from '#core/log.ts';
 import { type Node, startNode } from '#processes/start-node.ts';
@@ -226,30 +227,40 @@ describe('reads from a replica', () => {
 		}
 	});
 
-	test('a study that was replaced is retrieved as it is now while the replica still knows it as it was', async () => {
-		const pacs = await service.addSite('pacs', { allowed_ips: ['10.9.9.2'] });
-		await setSite(service.administration, { slug: 'pacs', instance_policy: 'replace' });
-		const headers = { 'X-API-Key': pacs.key };
-		const at = `http://127.0.0.1:${service.port('fhir')}/dicomweb/studies`;
-		const put = async (pixels: number) => {
-			const body = new Uint8Array(multipartBody([file({ pixels: Buffer.alloc(64, pixels) })]));
-			const answer = await fetch(at, { method: 'POST', headers: { ...headers, 'Content-Type': multipartType }, body });
-			assert.equal(answer.status, 200, await answer.text());
-		};
-		await put(1);
-		const [{ '0020000D': uid }] = (await (await fetch(at, { headers })).json()) as FhirBody;
-		await servers.pause();
-		try {
-			await put(2);
-			const study = await fetch(`${at}/${uid.Value[0]}`, { headers });
-			assert.equal(study.status, 200);
-			const bytes = Buffer.from(await study.arrayBuffer());
-			assert.ok(bytes.includes(Buffer.alloc(64, 2)) && !bytes.includes(Buffer.alloc(64, 1)));
-			assert.equal((await fetch(`${at}/${uid.Value[0]}/metadata`, { headers })).status, 200);
-		} finally {
-			await servers.resume();
-		}
-	});
+	for (const [decided, policy] of [
+		['was replaced', 'replace'],
+		['got another content by a decision', 'keep'],
+	] as const) {
+		test(`a study that ${decided} is retrieved as it is now while the replica still knows it as it was`, async () => {
+			const pacs = await service.addSite(`pacs-${policy}`, { allowed_ips: [policy === 'keep' ? '10.9.9.3' : '10.9.9.2'] });
+			await setSite(service.administration, { slug: `pacs-${policy}`, instance_policy: policy });
+			const headers = { 'X-API-Key': pacs.key };
+			const at = `http://127.0.0.1:${service.port('fhir')}/dicomweb/studies`;
+			const put = async (pixels: number) => {
+				const body = new Uint8Array(multipartBody([file({ pixels: Buffer.alloc(64, pixels) })]));
+				const answer = await fetch(at, { method: 'POST', headers: { ...headers, 'Content-Type': multipartType }, body });
+				assert.ok(answer.ok, await answer.text());
+			};
+			await put(1);
+			const [{ '0020000D': uid }] = (await (await fetch(at, { headers })).json()) as FhirBody;
+			if (policy === 'keep') await put(2);
+			await servers.pause();
+			try {
+				if (policy === 'replace') await put(2);
+				else {
+					const [conflict] = await service.rows<{ id: string }>('select id from imaging_conflict where site_id = $1', [pacs.site.id]);
+					await settleConflict(service.administration, { id: String(conflict?.id), keep: 'received' });
+				}
+				const study = await fetch(`${at}/${uid.Value[0]}`, { headers });
+				assert.equal(study.status, 200);
+				const bytes = Buffer.from(await study.arrayBuffer());
+				assert.ok(bytes.includes(Buffer.alloc(64, 2)) && !bytes.includes(Buffer.alloc(64, 1)));
+				assert.equal((await fetch(`${at}/${uid.Value[0]}/metadata`, { headers })).status, 200);
+			} finally {
+				await servers.resume();
+			}
+		});
+	}
 
 	test('are answered by the primary at once while the replica does not answer, and by the replica when it is back', async () => {
 		const thaw = servers.freezeStandby();
