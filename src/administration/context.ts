@@ -116,6 +116,8 @@ export interface RunControl {
 	context: OperationContext;
 	siteId: string;
 	id: string;
+	/** Counts the nodes that have carried it out; this one is the last, or must stop. */
+	attempt: number;
 	isEnding(): boolean;
 	/** Waits; not at all for a time that is over. Returns false if the node ends in the meantime. */
 	pause(ms: number): Promise<boolean>;

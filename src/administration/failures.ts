@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { DeliveryKind } from '#record/delivery.ts';
 import { listFailures as listStatement, openMessages } from '#storage/statements/administrative/failures.ts';
-import { dismissRun, finishRun, interruptSilentRuns, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
+import { dismissRun, finishRun, listRuns, showRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, note, type OperationContext } from './context.ts';
 import type { RederivationTask, RunProgress } from './rederivation-task.ts';
 import { replayableKinds } from './replay.ts';
@@ -91,7 +91,9 @@ export const replayRunRecord = z.strictObject({
 	kind: z.enum(['replay', 'rederivation']).describe('replay: of the messages of a cause; rederivation: of the times of stored messages'),
 	times: rederivedTimes.nullable().describe('of a rederivation: what it came to so far'),
 	cause: z.strictObject({ surface: z.string(), message_type: z.string(), cause: z.string() }).nullable(),
-	state: z.enum(['running', 'done', 'cancelled', 'failed', 'interrupted']),
+	state: z
+		.enum(['running', 'done', 'cancelled', 'failed', 'interrupted'])
+		.describe('interrupted: ended with its node in a release before 0.3; today another node takes a run up'),
 	total: z.number().int().describe('messages of a replay; messages that a rederivation may have to read, 0 while they are not counted'),
 	done: z.number().int(),
 	accepted: z.number().int(),
@@ -151,7 +153,6 @@ export async function startReplay(context: OperationContext, input: z.output<typ
 }
 
 export async function runRow({ database }: OperationContext, id: string): Promise<RunRow & { site_id: string }> {
-	await database.rows(interruptSilentRuns, []);
 	const [row] = z.uuid().safeParse(id).success ? await database.rows<RunRow & { site_id: string }>(showRun, [id]) : [];
 	if (row === undefined) throw new AdministrationError(`there is no replay '${id}'`, 'not-found', 'id');
 	return row;
@@ -171,7 +172,6 @@ export async function listReplays(
 	{ database, visibleSites }: OperationContext,
 	{ before, limit, dismissed = false }: Omit<z.output<typeof listReplaysInput>, 'site' | 'dismissed'> & { dismissed?: boolean },
 ): Promise<ReplayRunRecord[]> {
-	await database.rows(interruptSilentRuns, []);
 	const rows = await database.rows<RunRow>(listRuns, [visibleSites === 'all' ? null : visibleSites, before ?? null, limit, dismissed]);
 	return rows.map(runRecord);
 }
@@ -179,7 +179,7 @@ export async function listReplays(
 /** Messages that were already replayed stay replayed; the others stay open. A replay that has ended does not change. */
 export async function cancelReplay(context: OperationContext, id: string, found?: RunRow & { site_id: string }): Promise<ReplayRunRecord> {
 	const { site_id: siteId, state } = found ?? (await runRow(context, id));
-	await context.database.rows(finishRun, [siteId, id, 'cancelled', null]);
+	await context.database.rows(finishRun, [siteId, id, 'cancelled', null, null]);
 	const run = await showReplay(context, id);
 	await note(context, { action: 'replay.cancel', subject: id, siteId, before: { state }, after: { state: run.state } });
 	return run;

@@ -13,12 +13,11 @@ import { insertAuditEvent } from '#storage/statements/administrative/read-access
 import {
 	countMessages,
 	countMet,
-	keepRun,
 	readMessagesToRederive,
 	scanMessages,
 	scanStudies,
 } from '#storage/statements/administrative/rederivations.ts';
-import { finishRun } from '#storage/statements/administrative/replay-runs.ts';
+import { finishRun, keepRun } from '#storage/statements/administrative/replay-runs.ts';
 import { AdministrationError, auditValues, type RunControl, type RunEnd, type RunWork } from './context.ts';
 import type { RederivationTask, RunProgress } from './rederivation-task.ts';
 import { type SenderOfImages, sendersOfImages } from './senders-of-images.ts';
@@ -192,9 +191,9 @@ class Rederivation {
 	}
 
 	async #stopped(): Promise<RunEnd | undefined> {
-		const { context, siteId, id, isEnding, persist } = this.#control;
+		const { context, siteId, id, attempt, isEnding, persist } = this.#control;
 		if (isEnding()) return 'interrupted';
-		const kept = await persist(() => context.database.rows(keepRun, [siteId, id]));
+		const kept = await persist(() => context.database.rows(keepRun, [siteId, id, attempt]));
 		if (kept === undefined) return 'interrupted';
 		return kept.length === 0 ? 'cancelled' : undefined;
 	}
@@ -224,11 +223,11 @@ class Rederivation {
 
 	/** Records the end, what it came to, and who began it, all at once. */
 	async #end(end: RunEnd): Promise<void> {
-		const { context, siteId, id } = this.#control;
+		const { context, siteId, id, attempt } = this.#control;
 		const { of, subject, zone, isPreview } = this.#task;
 		await context.database.transaction(async (client) => {
 			const { rows } = await client.query<{ progress: RunProgress }>(countMet.text, [siteId, id]);
-			const finished = await client.query(finishRun.text, [siteId, id, end, null]);
+			const finished = await client.query(finishRun.text, [siteId, id, end, null, attempt]);
 			const progress = rows[0]?.progress;
 			if (isPreview || progress === undefined || (end === 'done' && finished.rowCount === 0)) return;
 			const { zones, ownOffset, bytesGone, unreadable, studiesStated, changed, stayed } = progress;

@@ -6,19 +6,34 @@ import { replayMessage } from './messages.ts';
 /** The progress of a replay is recorded this often. A cancelled one stops within the same time. */
 const noteMs = 500;
 
-/** Replays messages one at a time, in this order. */
-export function replayWork(messageIds: readonly string[]): RunWork {
+/** The messages whose turn has come, in all and by what became of them. */
+export interface ReplayCounts {
+	done: number;
+	accepted: number;
+	refused: number;
+	ignored: number;
+	known: number;
+	skipped: number;
+}
+
+export const noneReplayed: ReplayCounts = { done: 0, accepted: 0, refused: 0, ignored: 0, known: 0, skipped: 0 };
+
+/**
+ * Replays messages one at a time, in this order, behind those whose turn has come. What the node before replayed and did not count any more is
+ * counted as skipped, because it is no longer open.
+ */
+export function replayWork(messageIds: readonly string[], before: ReplayCounts): RunWork {
 	return async (control) => {
-		const counts = { done: 0, accepted: 0, refused: 0, ignored: 0, known: 0, skipped: 0 };
+		const counts = { ...before };
 		const note = async () => {
-			const { context, siteId, id } = control;
+			const { context, siteId, id, attempt } = control;
 			const { done, accepted, refused, ignored, known, skipped } = counts;
-			const values = [siteId, id, done, accepted, refused, ignored + known, skipped, ignored, known];
+			const values = [siteId, id, done, accepted, refused, ignored + known, skipped, ignored, known, attempt];
 			return (await context.database.rows(advanceRun, values)).length > 0;
 		};
 		const deliver = async (): Promise<RunEnd> => {
 			let notedMs = performance.now();
-			for (const messageId of messageIds) {
+			for (const messageId of messageIds.slice(before.done)) {
 				if (control.isEnding()) return 'interrupted';
 				const outcome = await replay(control, messageId);
 				if (outcome === undefined) return 'interrupted';

@@ -143,21 +143,64 @@ describe('failures', { timeout: 120_000 }, () => {
 		);
 	});
 
-	test('a replay whose node has ended is told as interrupted, and another one may begin', async () => {
+	test('a replay whose node has ended goes on where it was, on a node that is there; the first stops when it is back', async () => {
+		await using service = await testService();
+		await service.addSite('north');
+		await sendAll(service, ...['1', '2', '3', '4'].map((id) => adt(id, `P${id}`, 1, 'A28')));
+		await allow(service, 'A28');
+		const [cause] = await listFailures(north(service), {});
+		const lost = new ReplayRuns(silentLog);
+		let delivered = 0;
+		let back: () => void = () => undefined;
+		const stands = new Promise<void>((resolve) => {
+			back = resolve;
+		});
+		const context: OperationContext = {
+			...north(service),
+			replayRuns: lost,
+			deliver: async (delivery) => {
+				// It stands still with the second message, which it has not delivered.
+				if (++delivered === 2) await stands;
+				return service.administration.deliver(delivery);
+			},
+		};
+		const run = await startReplay(context, { site: 'north', cause: cause?.id ?? '' });
+		await eventually(() => delivered === 2, 'the second message');
+		await assert.rejects(startReplay(north(service), { site: 'north', cause: cause?.id ?? '' }), { fault: 'conflict' });
+		await service.rows("update replay_run set seen_at = now() - interval '2 minutes'");
+		await service.restart();
+		const whole = await ended(north(service), run.id);
+		assert.deepEqual([whole.state, whole.total, whole.done, whole.accepted + whole.skipped, whole.refused], ['done', 4, 4, 4, 0]);
+		assert.equal(whole.actor, run.actor, 'it is still the run of whoever began it');
+		back();
+		await lost.settled();
+		assert.deepEqual(await showReplay(north(service), run.id), whole, 'the first node changes nothing more');
+		assert.deepEqual([delivered, (await listFailures(north(service), {})).filter(({ open }) => open > 0)], [2, []]);
+		assert.deepEqual(await service.rows('select attempt from replay_run'), [{ attempt: 2 }]);
+	});
+
+	test('a replay whose node ends in an orderly way is taken up at once', async () => {
 		await using service = await testService();
 		await service.addSite('north');
 		await sendAll(service, adt('1', 'A', 1, 'A28'), adt('2', 'B', 2, 'A28'));
-		const [cause] = await listFailures(north(service), {});
-		const lost: OperationContext = {
-			...north(service),
-			replayRuns: new ReplayRuns(silentLog),
-			deliver: () => new Promise(() => undefined),
-		};
-		const run = await startReplay(lost, { site: 'north', cause: cause?.id ?? '' });
-		await service.rows("update replay_run set seen_at = now() - interval '2 minutes'");
-		assert.equal((await showReplay(north(service), run.id)).state, 'interrupted');
 		await allow(service, 'A28');
-		const next = await startReplay(north(service), { site: 'north', cause: cause?.id ?? '' });
-		assert.deepEqual(await ended(north(service), next.id).then(({ state, accepted }) => [state, accepted]), ['done', 2]);
+		const [cause] = await listFailures(north(service), {});
+		const ending = new ReplayRuns(silentLog);
+		let delivered = 0;
+		const context: OperationContext = {
+			...north(service),
+			replayRuns: ending,
+			deliver: async () => {
+				delivered++;
+				throw new Failure('unavailable', 'the node ends');
+			},
+		};
+		const run = await startReplay(context, { site: 'north', cause: cause?.id ?? '' });
+		await eventually(() => delivered > 0, 'the first message');
+		await ending.close();
+		assert.equal((await showReplay(north(service), run.id)).state, 'running');
+		await service.restart();
+		const { state, accepted } = await ended(north(service), run.id);
+		assert.deepEqual([state, accepted], ['done', 2]);
 	});
 });

@@ -171,7 +171,7 @@ const ofAllSites: Readonly<Record<string, string>> = Object.fromEntries(
 		'one legal hold on anything keeps the audit trail, which goes by whole months': ['audit_keep_days'],
 		'a node finds its own work, or what is due or over, at all sites': [
 			...['interrupt_bulk_jobs_of_node', 'interrupt_silent_bulk_jobs', 'delete_old_bulk_jobs', 'list_bulk_jobs_of_node'],
-			...['claim_commitments', 'delete_old_commitments', 'delete_expired_searches', 'interrupt_silent_replay_runs'],
+			...['claim_commitments', 'delete_old_commitments', 'delete_expired_searches'],
 		],
 		'the store of objects is one for all sites, and is gone through as a whole': [
 			...['indexed_objects', 'known_objects', 'conflicts_to_move', 'instances_to_move', 'conflict_objects'],

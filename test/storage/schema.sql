@@ -837,6 +837,7 @@ create table replay_run (
 	ignored integer not null default 0,
 	known integer not null default 0,
 	dismissed_at timestamp with time zone,
+	attempt integer not null default 1,
 	PRIMARY KEY (site_id, id),
 	CHECK ((state = ANY (ARRAY['running'::text, 'done'::text, 'cancelled'::text, 'failed'::text, 'interrupted'::text])))
 );

@@ -70,28 +70,6 @@ union all
 select id from api_key where site_id = $1 and settings ->> 'time_zone' is not null`,
 };
 
-/** Takes up runs whose node has ended. The others of their sites have to wait. */
-export const takeUpRuns: Statement = {
-	name: 'take_up_rederivations',
-	text: `
-update replay_run r set seen_at = now(), state = 'running', finished_at = null
-where r.kind = 'rederivation' and (r.state = 'interrupted' or (r.state = 'running' and r.seen_at < now() - interval '1 minute'))
-	and not exists (select from replay_run o where o.site_id = r.site_id and o.state = 'running' and o.id <> r.id)
-returning r.site_id, r.id, r.actor, r.task, r.progress, r.started_at`,
-};
-
-/** Lets another node take a run up at once. */
-export const releaseRun: Statement = {
-	name: 'release_rederivation',
-	text: `update replay_run set seen_at = '-infinity' where site_id = $1 and id = $2 and state = 'running'`,
-};
-
-/** Returns nothing when the run must no longer be carried out. */
-export const keepRun: Statement = {
-	name: 'keep_rederivation',
-	text: `update replay_run set seen_at = now() where site_id = $1 and id = $2 and state = 'running' returning id`,
-};
-
 /** Counts the resources that a run has met, and forgets them. */
 export const countMet: Statement = {
 	name: 'count_rederived_resources',

@@ -13,14 +13,6 @@ const columns = `
 	coalesce((r.progress ->> 'total')::integer, cardinality(r.message_ids)) as total, r.state, r.done, r.accepted, r.refused, r.other, r.ignored, r.known, r.skipped,
 	r.failure, r.started_at, r.finished_at, r.dismissed_at`;
 
-/** Marks the replays of nodes that have been silent for a minute. Another node takes up the other runs. */
-export const interruptSilentRuns: Statement = {
-	name: 'interrupt_silent_replay_runs',
-	text: `
-update replay_run set state = 'interrupted', finished_at = now()
-where kind = 'replay' and state = 'running' and seen_at < now() - interval '1 minute'`,
-};
-
 /** Returns nothing when another run of the site is under way. */
 export const insertRun: Statement = {
 	name: 'insert_replay_run',
@@ -28,7 +20,33 @@ export const insertRun: Statement = {
 insert into replay_run (site_id, id, actor, cause, message_ids, state, kind, task, progress)
 values ($1, $2, $3, $4::jsonb, $5::uuid[], 'running', $6, $7::jsonb, $8::jsonb)
 on conflict (site_id) where state = 'running' do nothing
-returning id`,
+returning attempt`,
+};
+
+/**
+ * Takes up the runs of nodes that have been silent for a minute. What a release before 0.3 ended as interrupted stays so, unless it reads times
+ * anew. The other runs of their sites have to wait.
+ */
+export const takeUpRuns: Statement = {
+	name: 'take_up_runs',
+	text: `
+update replay_run r set seen_at = now(), state = 'running', finished_at = null, attempt = r.attempt + 1
+where ((r.state = 'running' and r.seen_at < now() - interval '1 minute') or (r.kind = 'rederivation' and r.state = 'interrupted'))
+	and not exists (select from replay_run o where o.site_id = r.site_id and o.state = 'running' and o.id <> r.id)
+returning r.site_id, r.id, r.attempt, r.actor, r.kind, r.message_ids, r.done, r.accepted, r.refused, r.ignored, r.known, r.skipped, r.task, r.progress,
+	r.started_at`,
+};
+
+/** Lets another node take a run up at once. */
+export const releaseRun: Statement = {
+	name: 'release_run',
+	text: `update replay_run set seen_at = '-infinity' where site_id = $1 and id = $2 and attempt = $3 and state = 'running'`,
+};
+
+/** Says that the node is there. Returns nothing when the run must no longer be carried out. */
+export const keepRun: Statement = {
+	name: 'keep_run',
+	text: `update replay_run set seen_at = now() where site_id = $1 and id = $2 and attempt = $3 and state = 'running' returning id`,
 };
 
 /** Lists the run of a site that is under way. */
@@ -42,15 +60,16 @@ export const advanceRun: Statement = {
 	name: 'advance_replay_run',
 	text: `
 update replay_run set done = $3, accepted = $4, refused = $5, other = $6, skipped = $7, ignored = $8, known = $9, seen_at = now()
-where site_id = $1 and id = $2 and state = 'running'
+where site_id = $1 and id = $2 and attempt = $10 and state = 'running'
 returning id`,
 };
 
+/** `$5`: the attempt that ends, or null for whichever is under way. */
 export const finishRun: Statement = {
 	name: 'finish_replay_run',
 	text: `
 update replay_run set state = $3, failure = $4, seen_at = now(), finished_at = now()
-where site_id = $1 and id = $2 and state = 'running'
+where site_id = $1 and id = $2 and ($5::integer is null or attempt = $5) and state = 'running'
 returning id`,
 };
 
