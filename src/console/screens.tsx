@@ -1,4 +1,5 @@
 import { lazyScreen } from './lazy.tsx';
+import { pages } from './pages.ts';
 import type { Screen } from './screen.ts';
 import { NetworkAlerts } from './screens/alerts/alerts.tsx';
 import { Associations } from './screens/associations/associations.tsx';
@@ -49,7 +50,7 @@ import { Users } from './screens/users/users.tsx';
 /** Every screen of the console. The first whose path matches is shown. */
 export const screens: readonly Screen[] = [
 	{ path: '/', title: 'Feeds', role: 'auditor', component: Feeds, group: 'Now', icon: 'remotes', key: 'h', bySite: true },
-	{ path: '/feeds/:id', title: 'Feed', role: 'auditor', component: Feed },
+	{ path: pages.feed, title: 'Feed', role: 'auditor', component: Feed },
 	{ path: '/overview', title: 'Overview', role: 'auditor', component: Overview, group: 'Now', icon: 'overview', key: 'o' },
 	{ path: '/alerts', title: 'Alerts', role: 'auditor', component: NetworkAlerts, group: 'Now', icon: 'failures', bySite: true },
 	{
@@ -63,9 +64,9 @@ export const screens: readonly Screen[] = [
 		bySite: true,
 	},
 	{ path: '/unmatched', title: 'Unmatched traffic', role: 'auditor', component: UnmatchedList, bySite: true },
-	{ path: '/unmatched/:id', title: 'Unmatched message', role: 'auditor', component: Unmatched },
+	{ path: pages.unmatched, title: 'Unmatched message', role: 'auditor', component: Unmatched },
 	{ path: '/messages/content', title: 'Search in messages', role: 'auditor', component: MessageContentSearch, bySite: true },
-	{ path: '/messages/:id', title: 'Message', role: 'auditor', component: Message },
+	{ path: pages.message, title: 'Message', role: 'auditor', component: Message },
 	{
 		path: '/failures',
 		title: 'Failures',
@@ -105,7 +106,7 @@ export const screens: readonly Screen[] = [
 		icon: 'download',
 		bySite: true,
 	},
-	{ path: '/exports/:id', title: 'Export or import', role: 'auditor', component: Job },
+	{ path: pages.job, title: 'Export or import', role: 'auditor', component: Job },
 	{
 		path: '/conflicts',
 		title: 'Conflicts',
@@ -116,7 +117,7 @@ export const screens: readonly Screen[] = [
 		key: 'x',
 		bySite: true,
 	},
-	{ path: '/conflicts/:id', title: 'Conflict', role: 'auditor', component: Conflict },
+	{ path: pages.conflict, title: 'Conflict', role: 'auditor', component: Conflict },
 	{
 		path: '/patients',
 		title: 'Patients',
@@ -127,9 +128,9 @@ export const screens: readonly Screen[] = [
 		key: 'p',
 		bySite: true,
 	},
-	{ path: '/patients/:site/:id', title: 'Patient', role: 'auditor', component: Patient },
+	{ path: pages.patient, title: 'Patient', role: 'auditor', component: Patient },
 	{ path: '/studies', title: 'Studies', role: 'auditor', component: Studies, group: 'Records', icon: 'studies', key: 'd', bySite: true },
-	{ path: '/studies/:site/:id', title: 'Study', role: 'auditor', component: Study },
+	{ path: pages.study, title: 'Study', role: 'auditor', component: Study },
 	{
 		path: '/steps',
 		title: 'Procedure steps',
@@ -139,17 +140,17 @@ export const screens: readonly Screen[] = [
 		icon: 'steps',
 		bySite: true,
 	},
-	{ path: '/steps/:id', title: 'Procedure step', role: 'auditor', component: Step },
-	{ path: '/studies/:site/:id/instances/:instance', title: 'Instance', role: 'auditor', component: Instance },
+	{ path: pages.step, title: 'Procedure step', role: 'auditor', component: Step },
+	{ path: pages.instance, title: 'Instance', role: 'auditor', component: Instance },
 	{
-		path: '/studies/:site/:id/series/:series',
+		path: pages.series,
 		title: 'Images',
 		role: 'auditor',
 		component: lazyScreen('Images', () => import('./images/series-viewer.tsx')),
 	},
-	{ path: '/resources/:site/:type/:id', title: 'Resource', role: 'auditor', component: Resource },
+	{ path: pages.resource, title: 'Resource', role: 'auditor', component: Resource },
 	{ path: '/reports', title: 'Reports', role: 'auditor', component: Reports, group: 'Records', icon: 'reports', key: 't', bySite: true },
-	{ path: '/reports/:id', title: 'Report', role: 'auditor', component: Report, bySite: true },
+	{ path: pages.report, title: 'Report', role: 'auditor', component: Report, bySite: true },
 	{
 		path: '/identity',
 		title: 'Identity',
@@ -160,11 +161,11 @@ export const screens: readonly Screen[] = [
 		key: 'i',
 		bySite: true,
 	},
-	{ path: '/identity/:site/merge/:survivor', title: 'Merge patients', role: 'manager', component: Merge },
-	{ path: '/identity/:site/merge/:survivor/:prior', title: 'Merge patients', role: 'manager', component: Merge },
+	{ path: pages.merge, title: 'Merge patients', role: 'manager', component: Merge },
+	{ path: pages.mergeWith, title: 'Merge patients', role: 'manager', component: Merge },
 	{ path: '/first-steps', title: 'First steps', role: 'administrator', component: FirstSteps },
 	{ path: '/sites', title: 'Sites', role: 'auditor', component: Sites, group: 'Access', icon: 'sites', key: 's' },
-	{ path: '/sites/:slug', title: 'Site', role: 'auditor', component: Site },
+	{ path: pages.site, title: 'Site', role: 'auditor', component: Site },
 	{
 		path: '/clients',
 		title: 'Integration clients',
@@ -175,7 +176,7 @@ export const screens: readonly Screen[] = [
 		key: 'c',
 		bySite: true,
 	},
-	{ path: '/clients/:id', title: 'Integration client', role: 'auditor', component: Client },
+	{ path: pages.client, title: 'Integration client', role: 'auditor', component: Client },
 	{ path: '/keys', title: 'API keys', role: 'auditor', component: Keys, group: 'Access', icon: 'keys', key: 'k', bySite: true },
 	{
 		path: '/issuers',
@@ -208,7 +209,7 @@ export const screens: readonly Screen[] = [
 		bySite: true,
 	},
 	{ path: '/users', title: 'Users', role: 'administrator', component: Users, group: 'Oversight', icon: 'users', key: 'u' },
-	{ path: '/users/:email', title: 'User', role: 'administrator', component: User },
+	{ path: pages.user, title: 'User', role: 'administrator', component: User },
 	{ path: '/sign-in-groups', title: 'Sign-in groups', role: 'administrator', component: SignInGroups, group: 'Oversight', icon: 'keys' },
 	{
 		path: '/notifications',
@@ -219,7 +220,7 @@ export const screens: readonly Screen[] = [
 		icon: 'messages',
 		bySite: true,
 	},
-	{ path: '/notifications/:id', title: 'Notification', role: 'auditor', component: Notification },
+	{ path: pages.notification, title: 'Notification', role: 'auditor', component: Notification },
 	{
 		path: '/retention',
 		title: 'Retention',

@@ -4,18 +4,19 @@ import { Dialog } from '../components/dialog.tsx';
 import { Problem } from '../components/problem.tsx';
 import { SearchInput } from '../components/search.tsx';
 import { moveRow } from '../keyboard.ts';
+import { pageOf } from '../pages.ts';
 import { scoped } from '../scope.ts';
 import { screens } from '../screens.tsx';
 import { includes, type SignedInUser } from '../session.ts';
 import { type Found, findThings } from './calls.ts';
 
 const pages: Readonly<Record<Found['kind'], (thing: Found) => string>> = {
-	site: ({ id }) => `/sites/${id}`,
-	client: ({ id }) => `/clients/${id}`,
+	site: ({ id }) => pageOf('site', { slug: id }),
+	client: ({ id }) => pageOf('client', { id }),
 	key: ({ site }) => `/keys?${new URLSearchParams({ site })}`,
-	message: ({ id }) => `/messages/${id}`,
-	patient: ({ site, id }) => `/patients/${site}/${id}`,
-	study: ({ site, id }) => `/studies/${site}/${id}`,
+	message: ({ id }) => pageOf('message', { id }),
+	patient: ({ site, id }) => pageOf('patient', { site, id }),
+	study: ({ site, id }) => pageOf('study', { site, id }),
 };
 
 const typingMs = 250;

@@ -5,6 +5,7 @@ import { Empty, Loading } from '../components/empty.tsx';
 import { Page } from '../components/page.tsx';
 import { Problem } from '../components/problem.tsx';
 import { When } from '../components/time.tsx';
+import { pageOf } from '../pages.ts';
 import { usePlace } from '../router.ts';
 import type { ScreenProps } from '../screen.ts';
 import { showStudy, type WholeStudy } from '../screens/studies/calls.ts';
@@ -19,7 +20,7 @@ export default function SeriesViewer({ parameters: { site = '', id = '', series 
 	const study = useAnswer((signal) => showStudy({ site, id }, signal), [site, id]);
 	const uid = study.data?.study_uid;
 	const instances = useAnswer(uid === undefined ? undefined : (signal) => instancesOf(site, uid, series, signal), [site, uid, series]);
-	const up = { href: `/studies/${site}/${id}`, title: 'Study' };
+	const up = { href: pageOf('study', { site, id }), title: 'Study' };
 	const failure = study.failure ?? instances.failure;
 	if (study.data === undefined || instances.data === undefined) {
 		return (
@@ -69,7 +70,7 @@ function Shown({ site, series, up, study, instances }: ShownProps) {
 			lead={`${study.patient_name || 'No patient'} · ${study.description || 'Study'}`}
 			actions={
 				current !== undefined && (
-					<LinkButton href={`/studies/${encodeURIComponent(site)}/${study.id}/instances/${current}`} icon="reports">
+					<LinkButton href={pageOf('instance', { site, id: study.id, instance: current })} icon="reports">
 						Tags
 					</LinkButton>
 				)

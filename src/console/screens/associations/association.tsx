@@ -2,6 +2,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Facts } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
 import { bytes, milliseconds } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import type { AssociationRecord } from './calls.ts';
 import { StudyLinks } from './study-links.tsx';
 
@@ -19,7 +20,7 @@ export function Association({ association, onClose }: { association: Association
 					['Started', <Time key="from" at={from} />],
 					['Lasted', milliseconds(Math.max(0, Date.parse(to) - Date.parse(from)))],
 					['From', <code key="source">{source}</code>],
-					['Calling AE title', client === null ? calling_ae : <a href={`/clients/${client}`}>{calling_ae}</a>],
+					['Calling AE title', client === null ? calling_ae : <a href={pageOf('client', { id: client })}>{calling_ae}</a>],
 					['Called AE title', called_ae],
 					['Site', site],
 					['Stored', `${instances}, ${bytes(association.bytes)} received`],

@@ -13,6 +13,7 @@ import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
 import { bytes, milliseconds } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { Association } from './association.tsx';
 import { type AssociationRecord, countAssociations, listAssociations } from './calls.ts';
@@ -25,7 +26,7 @@ const columns: readonly Column<AssociationRecord>[] = [
 		title: 'Sender',
 		cell: ({ calling_ae: title, source, client_id: client }) => (
 			<>
-				{client === null ? <code>{title}</code> : <a href={`/clients/${client}`}>{title}</a>}
+				{client === null ? <code>{title}</code> : <a href={pageOf('client', { id: client })}>{title}</a>}
 				<span class="sub">{source}</span>
 			</>
 		),

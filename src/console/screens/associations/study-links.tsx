@@ -1,3 +1,4 @@
+import { pageOf } from '../../pages.ts';
 import type { AssociationRecord } from './calls.ts';
 
 /** Links the studies of an association. */
@@ -7,7 +8,7 @@ export function StudyLinks({ of: { site, studies }, most }: { of: AssociationRec
 		<>
 			{studies.slice(0, most).map((uid) => (
 				<div key={uid}>
-					<a href={`/studies/${site}/${uid}`}>{most === 1 ? 'Open the study' : <code>{uid}</code>}</a>
+					<a href={pageOf('study', { site, id: uid })}>{most === 1 ? 'Open the study' : <code>{uid}</code>}</a>
 				</div>
 			))}
 			{studies.length > most && <span class="sub">and {studies.length - most} more</span>}

@@ -8,6 +8,7 @@ import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { type BulkRecord, listJobs } from './calls.ts';
 
@@ -104,7 +105,7 @@ export function Jobs() {
 				noun="job"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/exports/${id}`}
+				href={({ id }) => pageOf('job', { id })}
 				tone={({ state }) => (state === 'failed' ? 'danger' : state === 'interrupted' ? 'warning' : undefined)}
 				empty={
 					<EmptyList icon="download" title="No exports or imports yet" filtered="No jobs match" clear={clear}>

@@ -12,6 +12,7 @@ import { NoSite } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { say } from '../../components/toast.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import { useHasNoSite, useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
@@ -123,7 +124,7 @@ export function Clients() {
 				noun="client"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/clients/${id}`}
+				href={({ id }) => pageOf('client', { id })}
 				faded={({ active }) => !active}
 				empty={
 					none ? (
@@ -176,7 +177,7 @@ export function NewClient({ site, prefilled, onClose, onMade }: NewClientProps) 
 						say(`${client.name} can now send to ${client.site}.`);
 						onClose();
 						if (onMade) onMade();
-						else navigate(`/clients/${client.id}`);
+						else navigate(pageOf('client', { id: client.id }));
 					})
 				}
 			/>

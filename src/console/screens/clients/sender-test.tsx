@@ -4,6 +4,7 @@ import type { FieldGroup } from '../../components/form.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
 import { announce } from '../../components/toast.tsx';
 import { capitalized } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { useSites } from '../../scope.ts';
 import { matchClient } from './calls.ts';
 
@@ -75,7 +76,7 @@ function Answered({ verdict: { outcome, site, client, reason } }: { verdict: Ver
 				Yes: site {site}
 				{client && (
 					<>
-						, client <a href={`/clients/${client.id}`}>{client.name}</a>
+						, client <a href={pageOf('client', { id: client.id })}>{client.name}</a>
 					</>
 				)}
 			</strong>

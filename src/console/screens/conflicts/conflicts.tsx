@@ -6,6 +6,7 @@ import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
 import { bytes } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { type ConflictRecord, listConflicts } from './calls.ts';
 
@@ -54,7 +55,7 @@ export function Conflicts() {
 				noun="conflict"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/conflicts/${id}`}
+				href={({ id }) => pageOf('conflict', { id })}
 				faded={({ settled_at: at }) => at !== null}
 				empty={
 					<Empty icon="conflicts" title={all ? 'No conflicts yet' : 'No conflicts wait for a decision'}>

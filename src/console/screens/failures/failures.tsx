@@ -13,6 +13,7 @@ import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { count } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
@@ -82,7 +83,7 @@ function columns(onAsk: Ask): readonly Column<FailureRecord>[] {
 			tight: true,
 			cell: (group) => (
 				<span class="row-actions">
-					<LinkButton href={`/messages/${group.open_id ?? group.last_id}`}>
+					<LinkButton href={pageOf('message', { id: group.open_id ?? group.last_id })}>
 						{group.open_id && may('manager') ? 'Mend' : 'Latest'}
 					</LinkButton>
 					{group.open > 0 && may('manager') && (

@@ -3,6 +3,7 @@ import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { TakeUp } from '../messages/set-aside.tsx';
@@ -70,7 +71,7 @@ export function SetAsideMessages() {
 				noun="message"
 				columns={columns(found.reload)}
 				identify={({ id }) => id}
-				href={({ id }) => `/messages/${id}`}
+				href={({ id }) => pageOf('message', { id })}
 				empty={
 					<Empty icon="check" title="Nothing is set aside">
 						<p>The page of a refused message, and each cause of failures, has “Set aside…”.</p>

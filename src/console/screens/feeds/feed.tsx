@@ -13,6 +13,7 @@ import { Table } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { figure, milliseconds } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { Outcome } from '../messages/outcome.tsx';
@@ -60,7 +61,7 @@ function Shown({ feed, reload }: { feed: ShownFeed; reload(): void }) {
 					)}
 				</>
 			)}
-			{feed.kind === 'client' && <LinkButton href={`/clients/${feed.id}`}>Settings</LinkButton>}
+			{feed.kind === 'client' && <LinkButton href={pageOf('client', { id: feed.id })}>Settings</LinkButton>}
 			{feed.kind === 'key' && <LinkButton href={`/keys?${new URLSearchParams({ site: feed.site ?? '' })}`}>Settings</LinkButton>}
 		</>
 	);
@@ -169,7 +170,7 @@ function Messages({ feed: { messages } }: { feed: ShownFeed }) {
 					caption="Latest messages"
 					rows={messages}
 					identify={({ id }) => id}
-					href={({ id }) => `/messages/${id}`}
+					href={({ id }) => pageOf('message', { id })}
 					columns={[
 						{ name: 'at', title: 'Received', tight: true, cell: ({ received_at: at }) => <Time at={at} /> },
 						{ name: 'type', title: 'Type', cell: ({ message_type: type }) => <code>{type || '–'}</code> },

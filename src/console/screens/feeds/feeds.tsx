@@ -10,6 +10,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { csvOf } from '../../csv.ts';
 import { count, figure, milliseconds } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { setQuery, usePlace } from '../../router.ts';
 import { saveFile } from '../../save-file.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
@@ -21,7 +22,7 @@ import { kindOf, placeOf, State, states } from './states.tsx';
 /** Figures are written every five seconds; a person who looks for a change does not wait long. */
 const refreshMs = 10_000;
 
-const pathOf = ({ id, kind }: FeedRecord) => (kind === 'unmatched' ? '/unmatched' : `/feeds/${encodeURIComponent(id)}`);
+const pathOf = ({ id, kind }: FeedRecord) => (kind === 'unmatched' ? '/unmatched' : pageOf('feed', { id }));
 
 const columns: readonly Column<FeedRecord>[] = [
 	{

@@ -6,6 +6,7 @@ import { Dialog } from '../../components/dialog.tsx';
 import { Facts } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { milliseconds } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { type ShownFeed, type TestedFeed, testFeed } from './calls.ts';
 
 /** Sends a message that changes nothing, and says what became of it. */
@@ -57,7 +58,7 @@ function factsOf({ match, outcome, acknowledgement, failure, took_ms, message_id
 			: [
 					[
 						'Message',
-						<a key="message" href={`/messages/${id}`}>
+						<a key="message" href={pageOf('message', { id })}>
 							in the message log
 						</a>,
 					] as const,

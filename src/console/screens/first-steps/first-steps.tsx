@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { Icon } from '../../components/icon.tsx';
 import { Page, Panel } from '../../components/page.tsx';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { FirstSender, type Sender } from './sender.tsx';
 import { FirstSite } from './site.tsx';
@@ -22,7 +23,7 @@ export function FirstSteps() {
 							<FirstSite sites={sites} onChosen={setCreated} />
 						) : (
 							<Done>
-								<a href={`/sites/${site.slug}`}>{site.name}</a> keeps its records apart from those of all other sites.
+								<a href={pageOf('site', { slug: site.slug })}>{site.name}</a> keeps its records apart from those of all other sites.
 							</Done>
 						)}
 					</Panel>

@@ -4,6 +4,7 @@ import { Button } from '../../components/button.tsx';
 import type { FieldDescription } from '../../components/field.tsx';
 import { Form, list, text, type Values } from '../../components/form.tsx';
 import { pageFact } from '../../page-facts.ts';
+import { pageOf } from '../../pages.ts';
 import { currentUser } from '../../session.ts';
 import { addClient } from '../clients/calls.ts';
 import { useOverlap } from '../clients/overlap.tsx';
@@ -69,7 +70,7 @@ export function FirstSender({ site, onSender }: { site: SiteRecord; onSender(sen
 				const client = await addClient({ ...named, protocols: ['hl7-mllp'] });
 				return onSender({
 					name: client.name,
-					href: `/clients/${client.id}`,
+					href: pageOf('client', { id: client.id }),
 					sends: 'messages',
 					line: mllpLine(place('mllp-port')),
 					sinceMs,
@@ -80,7 +81,7 @@ export function FirstSender({ site, onSender }: { site: SiteRecord; onSender(sen
 			const calling = text(values, 'calling_ae');
 			const client = await addClient({ ...named, protocols: ['dicom'], calling_ae: calling });
 			const line = dicomLine(place('dimse-port'), called, calling);
-			return onSender({ name: client.name, href: `/clients/${client.id}`, sends: 'images', line, sinceMs });
+			return onSender({ name: client.name, href: pageOf('client', { id: client.id }), sends: 'images', line, sinceMs });
 		});
 	return (
 		<>

@@ -6,6 +6,7 @@ import { Icon } from '../../components/icon.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { ShownOnce, ToCopy } from '../../components/to-copy.tsx';
 import { announce } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { listAssociations, listMessages } from './calls.ts';
 import type { Sender } from './sender.tsx';
 
@@ -43,7 +44,7 @@ async function look(site: string, { sends, sinceMs }: Sender, signal: AbortSigna
 	}
 	const message = (await listMessages({ site, since, limit: 1 }, signal))[0];
 	if (message === undefined) return undefined;
-	const href = `/messages/${message.id}`;
+	const href = pageOf('message', { id: message.id });
 	if (message.outcome === 'refused') return { tone: 'danger', text: 'A message arrived, but it was refused.', href, link: 'See why' };
 	return { tone: 'good', text: 'The first message is here.', href, link: 'Open it' };
 }

@@ -11,6 +11,7 @@ import { Tabs } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { may } from '../../session.ts';
 import { surfaceNames } from '../messages/outcome.tsx';
 import type { PatientRecord } from '../patients/calls.ts';
@@ -148,7 +149,7 @@ function PatientCard({ site, patient, title }: { site: string; patient: PatientR
 	return (
 		<div class="patient-card">
 			{title && <span class="muted">{title}</span>}
-			<a href={`/patients/${site}/${patient.id}`}>{patient.name || 'no name'}</a>
+			<a href={pageOf('patient', { site, id: patient.id })}>{patient.name || 'no name'}</a>
 			<span class="muted">{[patient.birth_date, patient.gender].filter(Boolean).join(', ') || '–'}</span>
 			<Identifiers patient={patient} />
 		</div>
@@ -163,7 +164,7 @@ function DoubtCase({ site, doubt, onDismissed }: { site: string; doubt: Doubt; o
 	return (
 		<section class="case" aria-label="Doubt">
 			<p>{doubt.text}</p>
-			{doubt.study_uid !== null && <a href={`/studies/${site}/${doubt.study_uid}`}>The study</a>}
+			{doubt.study_uid !== null && <a href={pageOf('study', { site, id: doubt.study_uid })}>The study</a>}
 			<div class="case-patients">
 				{patient && <PatientCard site={site} patient={patient} title="Recorded under" />}
 				{other && <PatientCard site={site} patient={other} title="Also possible" />}
@@ -178,7 +179,7 @@ function DoubtCase({ site, doubt, onDismissed }: { site: string; doubt: Doubt; o
 					)}
 				</span>
 				{patient && other && may('manager') && (
-					<LinkButton href={`/identity/${site}/merge/${patient.id}/${other.id}`} icon="identity">
+					<LinkButton href={pageOf('mergeWith', { site, survivor: patient.id, prior: other.id })} icon="identity">
 						Merge…
 					</LinkButton>
 				)}
@@ -206,7 +207,7 @@ function Accept({ message, onDone, onClose }: { message: string; onDone(): void;
 		<Confirm title="Accept this person?" action="Accept and apply" onConfirm={accept} onClose={onClose}>
 			<p>
 				The last message that waits is applied to the patient it is recorded under, as if name, birth date and sex agreed.{' '}
-				<a href={`/messages/${message}`}>Read the message</a> first.
+				<a href={pageOf('message', { id: message })}>Read the message</a> first.
 			</p>
 		</Confirm>
 	);
@@ -223,7 +224,7 @@ function Overlay({ site, overlay, onDismissed }: { site: string; overlay: Identi
 				<span class="muted">
 					{overlay.message_type} {overlay.client && `from ${overlay.client}`}, <Time at={overlay.at} />
 				</span>
-				<LinkButton href={`/messages/${overlay.message}`} icon="messages">
+				<LinkButton href={pageOf('message', { id: overlay.message })} icon="messages">
 					The message
 				</LinkButton>
 				<Dismiss words="The same person" site={site} message={overlay.message} patients={[]} onDismissed={onDismissed} />
@@ -243,7 +244,7 @@ function Group({ site, patients, onDismissed }: { site: string; patients: Patien
 			</div>
 			<div class="case-foot">
 				{first && second && may('manager') && (
-					<LinkButton href={`/identity/${site}/merge/${first.id}/${second.id}`} icon="identity">
+					<LinkButton href={pageOf('mergeWith', { site, survivor: first.id, prior: second.id })} icon="identity">
 						Merge…
 					</LinkButton>
 				)}

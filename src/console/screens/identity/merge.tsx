@@ -9,6 +9,7 @@ import { Problem } from '../../components/problem.tsx';
 import { SearchField } from '../../components/search.tsx';
 import { ListTable } from '../../components/table.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
@@ -56,7 +57,7 @@ function Choose({ site, survivor }: { site: string; survivor: string }) {
 					{ name: 'identifiers', title: 'Identifiers', cell: (patient) => <Identifiers patient={patient} /> },
 				]}
 				identify={({ id }) => id}
-				href={({ id }) => `/identity/${site}/merge/${survivor}/${id}`}
+				href={({ id }) => pageOf('mergeWith', { site, survivor, prior: id })}
 				empty={<Empty icon="patients" title="No patients match" />}
 			/>
 		</Panel>
@@ -115,7 +116,10 @@ function Preview({ site, preview }: { site: string; preview: IdentityPreview }) 
 				{obstacle && <p class="note warning">They cannot be merged: {obstacle}.</p>}
 			</Panel>
 			<div class="actions">
-				<Button icon="replay" onClick={() => navigate(`/identity/${site}/merge/${prior.id}/${survivor.id}`, { replace: true })}>
+				<Button
+					icon="replay"
+					onClick={() => navigate(pageOf('mergeWith', { site, survivor: prior.id, prior: survivor.id }), { replace: true })}
+				>
 					Swap the patients
 				</Button>
 				{may('manager') && (
@@ -132,7 +136,7 @@ function Preview({ site, preview }: { site: string; preview: IdentityPreview }) 
 					onConfirm={async () => {
 						await mergePatients({ site, survivor: survivor.id, prior: prior.id });
 						say('The patients are merged.');
-						navigate(`/patients/${site}/${survivor.id}`, { replace: true });
+						navigate(pageOf('patient', { site, id: survivor.id }), { replace: true });
 					}}
 					onClose={() => setAsking(false)}
 				>

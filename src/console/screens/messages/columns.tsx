@@ -1,6 +1,7 @@
 import type { Column, TableProps } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { milliseconds } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import type { MessageRecord } from './calls.ts';
 import { Outcome, surfaceNames } from './outcome.tsx';
 
@@ -42,6 +43,6 @@ export const messageTable: Omit<TableProps<MessageRecord>, 'rows' | 'caption'> =
 	columns: messageColumns,
 	dense: true,
 	identify: ({ id }) => id,
-	href: ({ id }) => `/messages/${id}`,
+	href: ({ id }) => pageOf('message', { id }),
 	tone: ({ outcome, flags }) => (outcome === 'refused' ? 'danger' : flags.length > 0 ? 'warning' : undefined),
 };

@@ -9,6 +9,7 @@ import { Difference } from '../../components/difference.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import { saveFile } from '../../save-file.ts';
 import { useUnsaved } from '../../unsaved.ts';
@@ -73,7 +74,7 @@ function Editor({ content, onClose }: { content: MessageContent; onClose(): void
 			if (outcome === 'refused') say(`Refused: ${why ?? ''}`, 'danger');
 			else say('The edited message was sent.');
 			onClose();
-			navigate(`/messages/${id}`);
+			navigate(pageOf('message', { id }));
 		} catch (error) {
 			setFailure(asFailure(error));
 			setBusy(false);
@@ -123,7 +124,7 @@ export function Comparison({ id }: { id: string }) {
 	return (
 		<section aria-label="What was edited">
 			<p class="lead">
-				{answer.data.actor} edited <a href={`/messages/${answer.data.original}`}>the original message</a>.
+				{answer.data.actor} edited <a href={pageOf('message', { id: answer.data.original })}>the original message</a>.
 			</p>
 			<Difference lines={answer.data.lines} />
 		</section>

@@ -10,6 +10,7 @@ import { Tabs } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { milliseconds } from '../../format.ts';
+import { pageOf, pageOfResource } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
@@ -43,12 +44,12 @@ function factsOf(message: MessageReading): [string, ComponentChildren][] {
 		['Latency', milliseconds(message.latency_ms)],
 		[
 			'Site',
-			<a key="site" href={`/sites/${site}`}>
+			<a key="site" href={pageOf('site', { slug: site })}>
 				<code>{site}</code>
 			</a>,
 		],
 		['Surface', surfaceNames[message.surface] ?? message.surface],
-		['Client', clientId === null ? client : <a href={`/clients/${clientId}`}>{client ?? clientId}</a>],
+		['Client', clientId === null ? client : <a href={pageOf('client', { id: clientId })}>{client ?? clientId}</a>],
 		...(label === null
 			? []
 			: ([['API key', <a href={`/keys?${new URLSearchParams({ site })}`}>{label}</a>]] as [string, ComponentChildren][])),
@@ -131,7 +132,7 @@ function Shown({ message, onChange }: { message: MessageReading; onChange(): voi
 	);
 }
 
-/** Links `Patient/1/_history/2` to the patient's page, and other types to the page of their patient if it is known. */
+/** Links `Patient/1/_history/2` to the page of the patient, or of whatever else has one, and to the version. */
 function Effects({ message }: { message: MessageReading }) {
 	const [patient] = message.patients;
 	return (
@@ -140,28 +141,29 @@ function Effects({ message }: { message: MessageReading }) {
 				{message.patients.map(({ id, name }) => (
 					<li key={id}>
 						{message.changed.length > 0 ? 'Patient' : 'Patient with this identifier:'}{' '}
-						<a href={`/patients/${message.site}/${id}`}>{name || id}</a>
+						<a href={pageOf('patient', { site: message.site, id })}>{name || id}</a>
 					</li>
 				))}
 				{message.changed.slice(0, 50).map((version) => {
 					const [, type = '', id = '', number = ''] = /^(\w+)\/([^/]+)\/(?:_history\/)?(\d+)$/.exec(version) ?? [];
-					const href = type === 'Patient' ? `/patients/${message.site}/${id}` : type === 'DiagnosticReport' ? `/reports/${id}` : undefined;
+					const href = pageOfResource(message.site, type, id)?.href;
 					return (
 						<li key={version}>
 							{href ? <a href={href}>{type}</a> : type}{' '}
-							<a href={`/resources/${message.site}/${type}/${id}?version=${number}`}>version {number}</a>
+							<a href={pageOf('resource', { site: message.site, type, id }, { version: number })}>version {number}</a>
 						</li>
 					);
 				})}
 				{message.changed.length > 50 && <li class="muted">and {message.changed.length - 50} more</li>}
 				{message.replay_of && (
 					<li>
-						{message.outcome === 'duplicate' ? 'Repeats' : 'Replay of'} <a href={`/messages/${message.replay_of}`}>an earlier message</a>
+						{message.outcome === 'duplicate' ? 'Repeats' : 'Replay of'}{' '}
+						<a href={pageOf('message', { id: message.replay_of })}>an earlier message</a>
 					</li>
 				)}
 				{message.replays.map(({ id, outcome, received_at: at }) => (
 					<li key={id}>
-						<a href={`/messages/${id}`}>Replayed</a> <Time at={at} /> <Outcome outcome={outcome} />
+						<a href={pageOf('message', { id })}>Replayed</a> <Time at={at} /> <Outcome outcome={outcome} />
 					</li>
 				))}
 			</ul>
@@ -169,7 +171,7 @@ function Effects({ message }: { message: MessageReading }) {
 				<p class="muted">{message.outcome === 'accepted' ? 'The message contained nothing new.' : 'The message changed nothing.'}</p>
 			)}
 			{patient && message.changed.length > 0 && (
-				<LinkButton href={`/patients/${message.site}/${patient.id}`} icon="patients">
+				<LinkButton href={pageOf('patient', { site: message.site, id: patient.id })} icon="patients">
 					Open the patient
 				</LinkButton>
 			)}
@@ -185,7 +187,7 @@ function Replay({ message, onClose }: { message: MessageReading; onClose(): void
 		if (outcome === 'refused') say(`Refused again: ${failure ?? ''}`, 'danger');
 		else say('The message was replayed.');
 		onClose();
-		navigate(`/messages/${id}`);
+		navigate(pageOf('message', { id }));
 	};
 	return (
 		<Confirm
@@ -209,7 +211,7 @@ function Replay({ message, onClose }: { message: MessageReading; onClose(): void
 					{message.overtaken.message && (
 						<>
 							{' '}
-							<a href={`/messages/${message.overtaken.message.id}`}>{message.overtaken.message.message_type}</a> of{' '}
+							<a href={pageOf('message', { id: message.overtaken.message.id })}>{message.overtaken.message.message_type}</a> of{' '}
 							<Time at={message.overtaken.message.received_at} /> came later.
 						</>
 					)}

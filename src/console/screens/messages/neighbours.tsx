@@ -1,3 +1,4 @@
+import { pageOf } from '../../pages.ts';
 import type { Explanation } from './calls.ts';
 
 /** The newer and the older message that wait for the same cause; `k` and `j` lead there. */
@@ -17,7 +18,12 @@ function Step({ to, step }: { to: string | null; step: 'previous' | 'next' }) {
 	const [word, key] = words[step];
 	if (to === null) return <span class="button plain none">{word}: none</span>;
 	return (
-		<a class="button plain" href={`/messages/${to}`} data-step={step} title={`the message that waits for the same cause (${key})`}>
+		<a
+			class="button plain"
+			href={pageOf('message', { id: to })}
+			data-step={step}
+			title={`the message that waits for the same cause (${key})`}
+		>
 			{word}
 		</a>
 	);

@@ -8,6 +8,7 @@ import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { ShownOnce } from '../../components/to-copy.tsx';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { type ListedNotification, listNotifications, type NewNotification } from './calls.ts';
 import { NewNotificationDialog } from './new-notification.tsx';
@@ -56,7 +57,7 @@ export function Notifications() {
 				noun="notification"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/notifications/${id}`}
+				href={({ id }) => pageOf('notification', { id })}
 				faded={({ active }) => !active}
 				empty={
 					<Empty icon="messages" title="No notifications yet">

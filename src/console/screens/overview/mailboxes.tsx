@@ -2,6 +2,7 @@ import { Panel } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { count } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { useSites } from '../../scope.ts';
 import type { OverviewState } from './calls.ts';
 
@@ -23,7 +24,7 @@ export function Mailboxes({ mailboxes, unknownSince }: Pick<OverviewState, 'mail
 					caption="Waiting messages by site"
 					rows={rows}
 					identify={({ site }) => site}
-					href={({ site }) => `/sites/${site}`}
+					href={({ site }) => pageOf('site', { slug: site })}
 					columns={[
 						{ name: 'site', title: 'Site', cell: ({ site }) => sites.find(({ slug }) => slug === site)?.name ?? site },
 						{

@@ -1,6 +1,7 @@
 import { useList } from '../../answers.ts';
 import { Empty } from '../../components/empty.tsx';
 import { ListTable } from '../../components/table.tsx';
+import { pageOf } from '../../pages.ts';
 import { type MessageRecord, searchMessages } from '../messages/calls.ts';
 import { messageColumns } from '../messages/columns.tsx';
 
@@ -20,7 +21,7 @@ export function Messages({ site, id }: { site: string; id: string }) {
 			columns={messageColumns}
 			dense
 			identify={(message) => message.id}
-			href={(message) => `/messages/${message.id}`}
+			href={(message) => pageOf('message', { id: message.id })}
 			empty={
 				<Empty icon="messages" title="No messages about this patient">
 					<p>FHIR requests and images are not listed here. The record itself shows where its values came from.</p>

@@ -9,6 +9,7 @@ import { Tabs } from '../../components/tabs.tsx';
 import { Time } from '../../components/time.tsx';
 import { useEntryState } from '../../entries.ts';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { Unmerge } from '../identity/merge.tsx';
@@ -79,9 +80,9 @@ function Shown({ site, chart, up, reload }: Shown) {
 				<>
 					<HoldButton site={site} patient={patient.id} />
 					<PrintButton />
-					<LinkButton href={`/resources/${site}/Patient/${patient.id}`}>JSON</LinkButton>
+					<LinkButton href={pageOf('resource', { site, type: 'Patient', id: patient.id })}>JSON</LinkButton>
 					{may('manager') && patient.replaced_by === null && (
-						<LinkButton href={`/identity/${site}/merge/${patient.id}`} icon="identity">
+						<LinkButton href={pageOf('merge', { site, survivor: patient.id })} icon="identity">
 							Merge…
 						</LinkButton>
 					)}
@@ -92,7 +93,8 @@ function Shown({ site, chart, up, reload }: Shown) {
 			{patient.replaced_by !== null && (
 				<p class="note warning">
 					<span>
-						This patient was merged into <a href={`/patients/${site}/${patient.replaced_by}`}>another patient</a>, who now has all records.
+						This patient was merged into <a href={pageOf('patient', { site, id: patient.replaced_by })}>another patient</a>, who now has all
+						records.
 					</span>
 				</p>
 			)}
@@ -182,7 +184,7 @@ function Merged({ site, chart, reload }: { site: string; chart: PatientChart; re
 			<ul class="links">
 				{chart.merged.map((prior) => (
 					<li key={prior.id}>
-						<a href={`/patients/${site}/${prior.id}`}>{prior.name || prior.id}</a>{' '}
+						<a href={pageOf('patient', { site, id: prior.id })}>{prior.name || prior.id}</a>{' '}
 						<span class="muted">
 							{prior.birth_date} {prior.identifiers.map(({ value }) => value).join(', ')}
 						</span>{' '}

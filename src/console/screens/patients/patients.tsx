@@ -7,6 +7,7 @@ import { SiteNeeded } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useEntryState } from '../../entries.ts';
+import { pageOf } from '../../pages.ts';
 import { type PatientRecord, searchPatients } from './calls.ts';
 
 /** Identifiers, most useful first. Those of merged patients are greyed. */
@@ -71,7 +72,7 @@ function Found({ site }: { site: string }) {
 				noun="patient"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/patients/${site}/${id}`}
+				href={({ id }) => pageOf('patient', { site, id })}
 				faded={({ replaced_by, active }) => replaced_by !== null || !active}
 				empty={
 					<Empty icon="patients" title={search.trim() === '' ? 'No patients yet' : 'No patients match'}>

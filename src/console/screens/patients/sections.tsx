@@ -3,6 +3,7 @@ import { Empty } from '../../components/empty.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
 import { statedTime } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { ReportState } from '../reports/reports.tsx';
 import type { PatientChart, StatedRow } from './calls.ts';
 
@@ -13,7 +14,7 @@ export function Origin({ origin }: { origin: OriginRecord }) {
 	const title = `version ${origin.version}, ${origin.at}${origin.source === null ? '' : `, ${origin.source}`}`;
 	if (origin.message !== null)
 		return (
-			<a class="origin" href={`/messages/${origin.message}`} title={title}>
+			<a class="origin" href={pageOf('message', { id: origin.message })} title={title}>
 				from a message
 			</a>
 		);
@@ -88,13 +89,13 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 				{
 					name: 'study',
 					title: 'Study',
-					cell: ({ study }) => (study === null ? <span class="muted">–</span> : <a href={`/studies/${site}/${study}`}>open</a>),
+					cell: ({ study }) => (study === null ? <span class="muted">–</span> : <a href={pageOf('study', { site, id: study })}>open</a>),
 				},
 				{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
 			]}
 			rows={rows}
 			identify={({ id }) => id}
-			href={({ id }) => `/reports/${id}?${new URLSearchParams({ site })}`}
+			href={({ id }) => pageOf('report', { id }, { site })}
 		/>
 	);
 }
@@ -135,7 +136,7 @@ export function Studies({ site, patient, rows }: { site: string; patient: string
 				columns={Object.values<Column<PatientChart['studies'][number]>>(studyColumns)}
 				rows={rows}
 				identify={({ id }) => id}
-				href={({ id }) => `/studies/${site}/${id}`}
+				href={({ id }) => pageOf('study', { site, id })}
 			/>
 			<p class="note">
 				<a href={`/studies?${new URLSearchParams({ site, of: patient })}`}>Search among the studies of this patient</a>

@@ -7,6 +7,7 @@ import { When } from '../../components/time.tsx';
 import { useEntryState } from '../../entries.ts';
 import { useFilters } from '../../filters.ts';
 import { statedTime, utcTime, zoneName } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { Outcome } from '../messages/outcome.tsx';
 import { showTimeline, type TimelineEntry } from './calls.ts';
 import { MarkText } from './mark.tsx';
@@ -45,12 +46,12 @@ function rowsOf(entries: readonly TimelineEntry[]): TimelineRow[] {
 }
 
 /** The page of an entry. What has none of its own leads to the message that it came with. */
-function pageOf(site: string, patient: string, { kind, id, message, study }: TimelineEntry): string {
-	if (kind === 'study') return `/studies/${site}/${id}`;
-	if (kind === 'report') return `/reports/${id}?${new URLSearchParams({ site })}`;
-	if (kind === 'step' && study !== null) return `/studies/${site}/${study}`;
-	if (kind === 'identity' && id !== patient) return `/patients/${site}/${id}`;
-	return message === null ? `/patients/${site}/${patient}` : `/messages/${message}`;
+function pageOfEntry(site: string, patient: string, { kind, id, message, study }: TimelineEntry): string {
+	if (kind === 'study') return pageOf('study', { site, id });
+	if (kind === 'report') return pageOf('report', { id }, { site });
+	if (kind === 'step' && study !== null) return pageOf('study', { site, id: study });
+	if (kind === 'identity' && id !== patient) return pageOf('patient', { site, id });
+	return message === null ? pageOf('patient', { site, id: patient }) : pageOf('message', { id: message });
 }
 
 /** An entry that states no time has the time of its recording, to the minute as the others. */
@@ -154,7 +155,7 @@ export function Timeline({ site, id }: { site: string; id: string }) {
 				nouns="entries"
 				columns={columnsIn(zoneName())}
 				identify={({ entry }) => entry.key}
-				href={({ entry }) => pageOf(site, id, entry)}
+				href={({ entry }) => pageOfEntry(site, id, entry)}
 				empty={<Empty icon="patients" title={chosen.length === 0 ? 'Nothing is known of this patient' : 'Nothing of these kinds'} />}
 			/>
 		</>

@@ -3,6 +3,7 @@ import type uPlot from 'uplot';
 import { Button } from '../../components/button.tsx';
 import { type Palette, Plot } from '../../components/plot.tsx';
 import { clockTime, figure, localDate, statedTime } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import { MarkText } from './mark.tsx';
 import { type DrawnPoint, inUnit, type Trend, type TrendSeries } from './trend.ts';
@@ -133,7 +134,7 @@ export function TrendChart({ trend }: { trend: Trend }) {
 	const point = pointed === null ? undefined : drawn[pointed];
 	const open = () => {
 		const message = point?.result.origin.message;
-		if (message) navigate(`/messages/${message}`);
+		if (message) navigate(pageOf('message', { id: message }));
 	};
 	const go = (index: number) => {
 		const next = Math.min(drawn.length - 1, Math.max(0, index));

@@ -9,6 +9,7 @@ import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { useSettings } from '../../settings.ts';
@@ -110,7 +111,7 @@ export function Profiles() {
 							{' '}
 							The policy of the site <code>{site}</code> for writes that do not conform to what they claim is{' '}
 							<Policy value={policy.of(site)} />: {policy.meaningOf(policy.of(site))}{' '}
-							<a href={`/sites/${site}`}>Change it on the page of the site.</a>
+							<a href={pageOf('site', { slug: site })}>Change it on the page of the site.</a>
 						</>
 					)}
 				</>

@@ -10,6 +10,7 @@ import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { bytes } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { scoped, useSiteScope } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
@@ -62,7 +63,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 			actions={
 				<>
 					<PrintButton />
-					<LinkButton href={`/resources/${report.site}/DiagnosticReport/${report.id}`}>JSON</LinkButton>
+					<LinkButton href={pageOf('resource', { site: report.site, type: 'DiagnosticReport', id: report.id })}>JSON</LinkButton>
 					{may('manager') && report.status !== 'withdrawn' && (
 						<>
 							<Button onClick={() => setDoing('amend')}>{isDraft ? 'Change…' : 'Amend…'}</Button>
@@ -91,9 +92,14 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 					facts={[
 						[
 							'Patient',
-							report.patient && <a href={`/patients/${report.site}/${report.patient}`}>{report.patient_name || report.patient}</a>,
+							report.patient && (
+								<a href={pageOf('patient', { site: report.site, id: report.patient })}>{report.patient_name || report.patient}</a>
+							),
 						],
-						['Study', study && <a href={`/studies/${report.site}/${study}`}>{readable(report.study_description) || study}</a>],
+						[
+							'Study',
+							study && <a href={pageOf('study', { site: report.site, id: study })}>{readable(report.study_description) || study}</a>,
+						],
 						['Accession number', report.accession_number && <code>{report.accession_number}</code>],
 						['Author', report.author],
 						['Changed', <Time key="at" at={report.updated_at} />],

@@ -9,6 +9,7 @@ import { SearchInput } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { type ReportRecord, searchReports } from './calls.ts';
 
@@ -51,7 +52,7 @@ export function ReportTable({ list, empty }: { list: List<ReportRecord>; empty: 
 			noun="report"
 			columns={columns}
 			identify={({ site, id }) => `${site} ${id}`}
-			href={({ site, id }) => `/reports/${id}?${new URLSearchParams({ site })}`}
+			href={({ site, id }) => pageOf('report', { id }, { site })}
 			faded={({ status }) => status === 'withdrawn'}
 			empty={empty}
 		/>

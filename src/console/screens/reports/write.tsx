@@ -3,6 +3,7 @@ import type { FieldGroup } from '../../components/form.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
 import { Facts } from '../../components/page.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import { session } from '../../session.ts';
 import { useStore } from '../../store.ts';
@@ -58,7 +59,7 @@ export function NewReport({ site, study, onClose }: { site: string; study: Repor
 		const report = await addReport({ site, study: study.study_uid, status, ...contentOf(values) });
 		say(status === 'draft' ? 'The draft is saved.' : 'The report is completed.');
 		onClose();
-		navigate(`/reports/${report.id}?${new URLSearchParams({ site })}`);
+		navigate(pageOf('report', { id: report.id }, { site }));
 	};
 	return (
 		<Dialog title="New report" onClose={onClose} size="large">

@@ -9,6 +9,7 @@ import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOfResource } from '../../pages.ts';
 import { saveFile } from '../../save-file.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { Origin } from '../patients/sections.tsx';
@@ -16,17 +17,10 @@ import { type ResourceHistory, showHistory } from './calls.ts';
 
 type Version = ResourceHistory['versions'][number];
 
-/** The pages of the types that have one. */
-const above: Readonly<Record<string, (site: string, id: string) => { href: string; title: string }>> = {
-	Patient: (site, id) => ({ href: `/patients/${site}/${id}`, title: 'Patient' }),
-	ImagingStudy: (site, id) => ({ href: `/studies/${site}/${id}`, title: 'Study' }),
-	DiagnosticReport: (_site, id) => ({ href: `/reports/${id}`, title: 'Report' }),
-};
-
 /** A resource as JSON, with its versions and what each of them changed. */
 export function Resource({ parameters: { site = '', type = '', id = '' } }: ScreenProps) {
 	const answer = useAnswer((signal) => showHistory({ site, type, id }, signal), [site, type, id]);
-	const up = above[type]?.(site, id) ?? { href: '/messages', title: 'Messages' };
+	const up = pageOfResource(site, type, id) ?? { href: '/messages', title: 'Messages' };
 	return (
 		<Page title={type} up={up} lead={<code>{`${type}/${id}`}</code>}>
 			{answer.failure ? (

@@ -7,6 +7,7 @@ import { EmptyList } from '../../components/empty.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { may } from '../../session.ts';
 import { type HoldRecord, listHolds } from './calls.ts';
 import { PlaceHold } from './place-hold.tsx';
@@ -18,14 +19,14 @@ const what: Column<HoldRecord> = {
 	cell: ({ site, patient, study }) =>
 		patient === null ? (
 			<>
-				<a href={`/studies/${site}/${study}`}>Study</a>
+				<a href={pageOf('study', { site, id: study ?? '' })}>Study</a>
 				<span class="sub">
 					<code>{study}</code>
 				</span>
 			</>
 		) : (
 			<>
-				<a href={`/patients/${site}/${patient}`}>Patient</a>
+				<a href={pageOf('patient', { site, id: patient })}>Patient</a>
 				<span class="sub">
 					<code>{patient}</code>
 				</span>

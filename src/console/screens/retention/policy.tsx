@@ -7,6 +7,7 @@ import { NoSite } from '../../components/site-needed.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { bytes, count } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import { type ForeseenRemoval, type KeptPolicy, previewRetention, showRetention } from './calls.ts';
 import { keptTitles, removedRows, timeKept } from './words.ts';
 
@@ -21,7 +22,7 @@ const columns: readonly Column<Row>[] = [
 		name: 'from',
 		title: 'Decided by',
 		tight: true,
-		cell: ({ from, site }) => (from === 'site' && site !== null ? <a href={`/sites/${site}`}>the site</a> : 'the network'),
+		cell: ({ from, site }) => (from === 'site' && site !== null ? <a href={pageOf('site', { slug: site })}>the site</a> : 'the network'),
 	},
 	{
 		name: 'held',

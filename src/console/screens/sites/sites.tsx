@@ -10,6 +10,7 @@ import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import { refreshSites } from '../../scope.ts';
 import { may } from '../../session.ts';
@@ -47,7 +48,7 @@ export function Sites() {
 				noun="site"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ slug }) => `/sites/${slug}`}
+				href={({ slug }) => pageOf('site', { slug })}
 				faded={({ active }) => !active}
 				empty={
 					<Empty icon="sites" title="No sites yet">
@@ -80,7 +81,7 @@ function NewSite({ onClose }: { onClose(): void }) {
 		});
 		say(`The site ${site.name} is created.`);
 		onClose();
-		navigate(`/sites/${site.slug}`);
+		navigate(pageOf('site', { slug: site.slug }));
 		await refreshSites();
 	};
 	return (

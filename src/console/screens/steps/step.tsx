@@ -4,6 +4,7 @@ import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { Time, When } from '../../components/time.tsx';
+import { pageOf } from '../../pages.ts';
 import { scoped } from '../../scope.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { showStep, type WholeStep } from './calls.ts';
@@ -36,7 +37,7 @@ function About({ step }: { step: WholeStep }) {
 		<Panel title="The step">
 			<Facts
 				facts={[
-					['Patient', record === null ? patient : <a href={`/patients/${site}/${record}`}>{patient || 'open'}</a>],
+					['Patient', record === null ? patient : <a href={pageOf('patient', { site, id: record })}>{patient || 'open'}</a>],
 					['Study', <StepStudy key="study" step={step} />],
 					['Site', <code key="site">{site}</code>],
 					['Modality', step.modality],
@@ -79,7 +80,7 @@ function Reports({ step }: { step: WholeStep }) {
 						name: 'number',
 						title: 'Report',
 						tight: true,
-						cell: ({ number, message_id: id }) => <a href={`/messages/${id}`}>Message {number}</a>,
+						cell: ({ number, message_id: id }) => <a href={pageOf('message', { id })}>Message {number}</a>,
 					},
 					{ name: 'status', title: 'Status', tight: true, cell: ({ status }) => <StepState step={{ status, late: false }} /> },
 					{ name: 'at', title: 'Received', tight: true, cell: ({ recorded_at: at }) => <Time at={at} /> },

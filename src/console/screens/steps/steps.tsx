@@ -9,6 +9,7 @@ import { SearchInput } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time, When } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { listSteps, type StepRecord } from './calls.ts';
 
@@ -28,7 +29,7 @@ export function StepStudy({ step }: { step: StepRecord }) {
 	const { site, study_uid: uid, imaging_study_id: id, study_instances: instances } = step;
 	if (id === null) return <span class="muted">no image yet</span>;
 	return (
-		<a href={`/studies/${site}/${uid}`}>
+		<a href={pageOf('study', { site, id: uid })}>
 			{instances} {instances === 1 ? 'image' : 'images'}
 		</a>
 	);
@@ -48,7 +49,7 @@ const columns: readonly Column<StepRecord>[] = [
 		title: 'Patient',
 		cell: ({ site, patient_name: name, patient_id: number, patient_record_id: record }) => {
 			const called = name ?? number ?? 'unknown';
-			return record === null ? called : <a href={`/patients/${site}/${record}`}>{called}</a>;
+			return record === null ? called : <a href={pageOf('patient', { site, id: record })}>{called}</a>;
 		},
 	},
 	{ name: 'study', title: 'Study', tight: true, cell: (step) => <StepStudy step={step} /> },
@@ -106,7 +107,7 @@ export function Steps() {
 				noun="procedure step"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/steps/${id}`}
+				href={({ id }) => pageOf('step', { id })}
 				empty={
 					<EmptyList icon="steps" title="No procedure steps yet" filtered="No procedure steps match" clear={clear}>
 						<p>

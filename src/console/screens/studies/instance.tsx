@@ -10,13 +10,14 @@ import { SearchInput } from '../../components/search.tsx';
 import { Table } from '../../components/table.tsx';
 import { bytes, count } from '../../format.ts';
 import { type InstanceTags, instancePath, showTags } from '../../images/calls.ts';
+import { pageOf } from '../../pages.ts';
 import type { ScreenProps } from '../../screen.ts';
 
 type Tag = InstanceTags['tags'][number];
 
 /** The elements of one instance. */
 export function Instance({ parameters: { site = '', id = '', instance = '' } }: ScreenProps) {
-	const up = { href: `/studies/${site}/${id}`, title: 'Study' };
+	const up = { href: pageOf('study', { site, id }), title: 'Study' };
 	const answer = useAnswer((signal) => showTags({ site, instance }, signal), [site, instance]);
 	if (answer.data === undefined) {
 		return (
@@ -33,7 +34,7 @@ export function Instance({ parameters: { site = '', id = '', instance = '' } }: 
 			lead={<code>{instance}</code>}
 			actions={
 				<>
-					<LinkButton href={`/studies/${site}/${id}/series/${series}?${new URLSearchParams({ instance })}`}>Look at it</LinkButton>
+					<LinkButton href={pageOf('series', { site, id, series }, { instance })}>Look at it</LinkButton>
 					<LinkButton href={fileAddress(instancePath(site, instance, 'file'))} icon="download" download>
 						Download (DICOM)
 					</LinkButton>

@@ -9,6 +9,7 @@ import { Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
 import { count } from '../../format.ts';
 import { type InstanceRecord, instancePath, instancesOf } from '../../images/calls.ts';
+import { pageOf } from '../../pages.ts';
 import type { WholeStudy } from './calls.ts';
 
 type SeriesRecord = WholeStudy['series_list'][number];
@@ -23,7 +24,7 @@ export function studyArchive(site: string, study: string, series?: string): stri
 export function SeriesTable({ site, study }: { site: string; study: WholeStudy }) {
 	const [opened, setOpened] = useState<string>();
 	const chosen = study.series_list.find(({ series_uid: uid }) => uid === opened);
-	const images = (uid: string) => `/studies/${encodeURIComponent(site)}/${study.id}/series/${uid}`;
+	const images = (uid: string) => pageOf('series', { site, id: study.id, series: uid });
 	return (
 		<>
 			<Table
@@ -132,7 +133,7 @@ function Instances({ site, study, series }: { site: string; study: WholeStudy; s
 					]}
 					rows={rows.slice(0, drawn)}
 					identify={({ sop_instance_uid: instance }) => instance}
-					href={({ sop_instance_uid: instance }) => `/studies/${encodeURIComponent(site)}/${study.id}/instances/${instance}`}
+					href={({ sop_instance_uid: instance }) => pageOf('instance', { site, id: study.id, instance })}
 				/>
 			)}
 			{drawn < rows.length && (

@@ -3,6 +3,7 @@ import { Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
+import { pageOf } from '../../pages.ts';
 import { listSteps, type ProcedureStep, type WholeStudy } from './calls.ts';
 
 /** The procedure steps that modalities reported about a study. In a group case one step is about several studies. */
@@ -27,7 +28,7 @@ export function Steps({ site, study }: { site: string; study: WholeStudy }) {
 							others(step).length === 0
 								? '–'
 								: others(step).map((uid) => (
-										<a key={uid} href={`/studies/${site}/${uid}`}>
+										<a key={uid} href={pageOf('study', { site, id: uid })}>
 											{uid}
 										</a>
 									)),

@@ -10,6 +10,7 @@ import { SiteNeeded } from '../../components/site-needed.tsx';
 import { type Column, ListTable, type Order } from '../../components/table.tsx';
 import { TakenInput } from '../../components/taken-input.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { may } from '../../session.ts';
 import { studyColumns } from '../patients/sections.tsx';
 import { countStudies, type StudyRecord, searchStudies } from './calls.ts';
@@ -97,7 +98,7 @@ function Found({ site }: { site: string }) {
 			{of !== '' && patient === '' && (
 				<p class="note">
 					<span>
-						These are the studies of <a href={`/patients/${site}/${of}`}>one patient</a>.
+						These are the studies of <a href={pageOf('patient', { site, id: of })}>one patient</a>.
 					</span>
 				</p>
 			)}
@@ -108,7 +109,7 @@ function Found({ site }: { site: string }) {
 				nouns="studies"
 				columns={columns(order)}
 				identify={({ id }) => id}
-				href={({ id }) => `/studies/${site}/${id}`}
+				href={({ id }) => pageOf('study', { site, id })}
 				empty={
 					<Empty icon="studies" title={clear ? 'No studies match' : 'No studies yet'}>
 						<p>

@@ -7,6 +7,7 @@ import { PrintButton, PrintHead } from '../../components/print.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { When } from '../../components/time.tsx';
 import { statedTime } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { studyTitle } from '../patients/sections.tsx';
@@ -51,7 +52,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 					</LinkButton>
 					<HoldButton site={site} study={study.study_uid} />
 					<PrintButton />
-					<LinkButton href={`/resources/${site}/ImagingStudy/${study.id}`}>JSON</LinkButton>
+					<LinkButton href={pageOf('resource', { site, type: 'ImagingStudy', id: study.id })}>JSON</LinkButton>
 				</>
 			}
 		>
@@ -67,7 +68,10 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 			<Panel title="Study">
 				<Facts
 					facts={[
-						['Patient', study.patient && <a href={`/patients/${site}/${study.patient}`}>{study.patient_name || study.patient}</a>],
+						[
+							'Patient',
+							study.patient && <a href={pageOf('patient', { site, id: study.patient })}>{study.patient_name || study.patient}</a>,
+						],
 						['Accession number', study.accession_number && <code>{study.accession_number}</code>],
 						['Series', String(study.series)],
 						['Instances', String(study.instances)],

@@ -7,6 +7,7 @@ import { Progress } from '../../components/empty.tsx';
 import { Panel } from '../../components/page.tsx';
 import { Table } from '../../components/table.tsx';
 import { count } from '../../format.ts';
+import { pageOf } from '../../pages.ts';
 
 interface Uploaded {
 	outcome: 'stored' | 'kept-aside' | 'failed';
@@ -154,8 +155,7 @@ function Outcomes({ site, state: { rows, total, isRunning } }: { site: string; s
 					{
 						name: 'study',
 						title: 'Study',
-						cell: ({ study_uid: study }) =>
-							study === undefined ? '–' : <a href={`/studies/${encodeURIComponent(site)}/${study}`}>Open</a>,
+						cell: ({ study_uid: study }) => (study === undefined ? '–' : <a href={pageOf('study', { site, id: study })}>Open</a>),
 					},
 				]}
 				rows={sorted.slice(0, drawnMax)}

@@ -8,6 +8,7 @@ import { SavedFilters } from '../../components/saved-filters.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { countUnmatched, listUnmatched, type UnmatchedRecord } from './calls.ts';
@@ -55,7 +56,7 @@ const columns: readonly Column<UnmatchedRecord>[] = [
 		name: 'replayed',
 		title: 'Replayed',
 		tight: true,
-		cell: ({ replayed_as: id }) => (id === null ? <span class="muted">no</span> : <a href={`/messages/${id}`}>yes</a>),
+		cell: ({ replayed_as: id }) => (id === null ? <span class="muted">no</span> : <a href={pageOf('message', { id })}>yes</a>),
 	},
 ];
 
@@ -93,7 +94,7 @@ export function UnmatchedList() {
 				noun="row"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ id }) => `/unmatched/${id}`}
+				href={({ id }) => pageOf('unmatched', { id })}
 				faded={({ replayed_as: id }) => id !== null}
 				empty={
 					<Empty icon="check" title={clear ? 'No unmatched traffic in this period' : 'No unmatched traffic'}>

@@ -8,6 +8,7 @@ import { Facts, Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
@@ -41,7 +42,7 @@ function Shown({ unmatched, reload }: { unmatched: ShownUnmatched; reload(): voi
 		try {
 			const { id: message, outcome } = await replayUnmatched({ id });
 			say(`The message was taken: ${outcome}.`);
-			navigate(`/messages/${message}`);
+			navigate(pageOf('message', { id: message }));
 		} catch (error) {
 			setFailure(asFailure(error));
 			setBusy(false);
@@ -114,7 +115,7 @@ function factsOf(unmatched: ShownUnmatched) {
 			: [
 					[
 						'Replayed',
-						<a key="replay" href={`/messages/${replayed_as}`}>
+						<a key="replay" href={pageOf('message', { id: replayed_as })}>
 							as a message of its client
 						</a>,
 					] as const,

@@ -8,6 +8,7 @@ import { Panel } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { pageOf } from '../../pages.ts';
 import { currentUser } from '../../session.ts';
 import { endSessions, listSessions } from './calls.ts';
 
@@ -20,7 +21,7 @@ const columns: readonly Column<SessionRecord>[] = [
 const user: Column<SessionRecord> = {
 	name: 'user',
 	title: 'User',
-	cell: ({ email }) => <a href={`/users/${encodeURIComponent(email)}`}>{email}</a>,
+	cell: ({ email }) => <a href={pageOf('user', { email })}>{email}</a>,
 };
 
 /** Lists the sessions of everybody who is signed in now, or of one user, who can be signed out. */

@@ -11,6 +11,7 @@ import { SearchField } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Ago, Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { pageOf } from '../../pages.ts';
 import { useSites } from '../../scope.ts';
 import { addUser, listUsers, resetPassword } from './calls.ts';
 import { allSites, isAuditor, role, siteChoices } from './fields.ts';
@@ -60,7 +61,7 @@ export function Users() {
 				noun="user"
 				columns={columns}
 				identify={({ id }) => id}
-				href={({ email }) => `/users/${encodeURIComponent(email)}`}
+				href={({ email }) => pageOf('user', { email })}
 				faded={({ active }) => !active}
 				empty={<Empty icon="users" title={search === '' ? 'No users yet' : 'No users match the search'} />}
 			/>
