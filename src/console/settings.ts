@@ -18,6 +18,26 @@ export async function refreshSettings(): Promise<void> {
 	settings.set(await listSettings());
 }
 
+export type { SettingRecord };
+
+export function useSettingsByName(): ReadonlyMap<string, SettingRecord> {
+	return new Map(useStore(settings).map((setting) => [setting.name, setting]));
+}
+
+/** A value in the words of the forms: `No`, the title of a choice, a list with commas. Empty where there is none. */
+export function settingText(setting: SettingRecord | undefined, value: Value | null): string {
+	if (value === null) return '';
+	if (typeof value === 'boolean') return value ? 'Yes' : 'No';
+	if (typeof value === 'object') return value.join(', ');
+	const choice = setting?.values.find((one) => one.value === value);
+	return choice === undefined ? value : titleOf(choice.meaning);
+}
+
+/** `Flag: it is applied, flagged and listed.` → `Flag` */
+function titleOf(meaning: string): string {
+	return meaning.split(': ')[0] ?? meaning;
+}
+
 /** Returns the settings that a holder of this kind may have. */
 export function useSettings(holder: Holder): readonly SettingRecord[] {
 	return useStore(settings).filter(({ of }) => of.includes(holder));
@@ -45,8 +65,8 @@ function fieldOf(setting: SettingRecord, holder: Holder, record: object | undefi
 			return { ...common, kind, placeholder, code: true, half: true };
 		case 'choice': {
 			const options = values.map(({ value, meaning }) => {
-				const [title = value, ...rest] = meaning.split(': ');
-				return { value, label: title, hint: rest.join(': ') };
+				const title = titleOf(meaning);
+				return { value, label: title, hint: meaning.slice(title.length + 2) };
 			});
 			// A sender may go back to the value of its site. Other choices have a value from the first time they are set.
 			const followsSite = holder !== 'site' && of.includes('site');

@@ -74,9 +74,15 @@ describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }
 		await value('Character set').getByText('set for this feed').waitFor();
 		assert.equal(await page.getByRole('link', { name: 'Feeds', exact: true }).first().getAttribute('aria-current'), 'page');
 		await value('Another person under a known number').getByText('the default').waitFor();
+		assert.match(String(await value('Another person under a known number').textContent()), /Flag the default/);
+		assert.match(String(await value('Paused').textContent()), /^PausedNo the default/);
+		// The letters of the axes have the size that the style gives them: what is drawn is as wide as its place.
+		const chart = page.getByRole('img', { name: /^Messages an hour, / });
+		const drawn = Number((await chart.getAttribute('viewBox'))?.split(' ')[2]);
+		assert.ok(Math.abs(drawn - ((await chart.boundingBox())?.width ?? 0)) <= 1, String(drawn));
 		await inForce.getByText('Settings of its site').click();
 		await inForce.getByText('what MESSAGE_RETENTION_DAYS says').waitFor();
-		await inForce.getByText('said by the environment').first().waitFor();
+		await inForce.getByText('from the environment').first().waitFor();
 		assert.deepEqual(await seriousViolations(page), []);
 	});
 

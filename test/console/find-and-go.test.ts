@@ -371,6 +371,8 @@ describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }
 		await page.getByRole('button', { name: 'Continue' }).click();
 		await page.getByRole('row', { name: /102/ }).waitFor();
 		assert.match(address(), /live=on/);
+		const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV' }).click()]);
+		assert.match(readFileSync(await download.path(), 'utf8'), /^"id",.*"102"/s);
 	});
 
 	test('are left for whatever an id belongs to, by Ctrl-K', async () => {

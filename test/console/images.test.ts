@@ -206,6 +206,17 @@ describe('images in the console', { skip: without('chromium') }, () => {
 		assert.equal((await page.getByRole('navigation').count()) + (await page.getByRole('button', { name: 'Print' }).count()), 0);
 		await page.emulateMedia({ media: null });
 		await page.getByRole('row', { name: /OT/ }).getByRole('button').first().click();
+		await page.getByRole('link', { name: '1', exact: true }).waitFor();
+		for (const [index, file, holds] of [
+			[0, 'series.csv', '"series_uid"'],
+			[1, 'instances.csv', '"sop_instance_uid"'],
+		] as const) {
+			const button = page.getByRole('button', { name: 'CSV' }).nth(index);
+			const [download] = await Promise.all([page.waitForEvent('download'), button.click()]);
+			assert.equal(download.suggestedFilename(), file);
+			const text = readFileSync(await download.path(), 'utf8');
+			assert.ok(text.includes(holds) && text.includes(`"${study}.1`) && !text.includes('instance_list'), text);
+		}
 		await page.getByRole('link', { name: '1', exact: true }).click();
 		await page.getByRole('heading', { level: 1, name: 'Instance' }).waitFor();
 		await page.getByLabel('Search elements').fill('patient n');

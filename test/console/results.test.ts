@@ -268,6 +268,13 @@ describe('the results of a patient', { skip: without('chromium') }, () => {
 		assert.match(head, /Okafor, Ngozi.*north.*owner@example\.org/);
 		for (const name of ['Print', 'All results']) assert.equal(await page.getByRole('button', { name }).count(), 0, name);
 		assert.equal(await page.getByRole('navigation').count(), 0);
+		// A column of links says nothing on paper.
+		const heads = page.getByRole('columnheader');
+		assert.deepEqual(
+			(await heads.allTextContents()).filter((title) => title === 'From'),
+			['From'],
+		);
+		assert.equal(await heads.filter({ hasText: 'From', visible: true }).count(), 0);
 		await page.context().close();
 	});
 });

@@ -199,6 +199,30 @@ describe('the console, in another time zone than its senders', { skip: without('
 		}
 	});
 
+	test('orders a list that is here as a whole by its heads, and keeps the order for the way back', async () => {
+		await goTo(page, '/sites', 'Sites');
+		const slugs = () => page.locator('main [data-row] td:nth-child(2)').allTextContents();
+		const head = page.getByRole('columnheader', { name: 'Short name' });
+		for (const [direction, expected] of [
+			['ascending', ['empty', 'north']],
+			['descending', ['north', 'empty']],
+		] as const) {
+			await head.getByRole('button').click();
+			await page.locator(`th[aria-sort="${direction}"]`).waitFor();
+			assert.deepEqual(await slugs(), expected);
+		}
+		await page.getByRole('link', { name: /^empty/i }).click();
+		await page.getByRole('heading', { level: 2, name: 'This site' }).waitFor();
+		await page.goBack();
+		await page.locator('th[aria-sort="descending"]').waitFor();
+		// A third press leaves the order of the service. A list that comes by pages has no such heads.
+		await head.getByRole('button').click();
+		await page.locator('th[aria-sort]').waitFor({ state: 'detached' });
+		await goTo(page, '/messages?site=north', 'Messages');
+		await page.locator('main [data-row]').first().waitFor();
+		assert.equal(await page.locator('th button').count(), 0);
+	});
+
 	test('has the headings of empty lists in their order', async () => {
 		await goTo(page, '/messages?site=empty', 'Messages');
 		await page.getByRole('heading', { level: 2, name: 'No messages yet' }).waitFor();

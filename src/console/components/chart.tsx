@@ -1,4 +1,4 @@
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { clockTime, figure } from '../format.ts';
 
 export interface Point {
@@ -12,8 +12,6 @@ export interface Series {
 	name: string;
 	points: readonly Point[];
 }
-
-const width = 320;
 
 /** The smallest round number that is not below the value: 1, 2, 2.5, 5 or 10 times a power of ten. */
 export function ceiling(value: number): number {
@@ -85,12 +83,26 @@ export interface ChartProps {
 	top?: (highest: number) => number;
 }
 
+/** The width of an element in CSS pixels, so that what is drawn in it keeps the size of its letters. */
+function useWidth(assumed: number) {
+	const element = useRef<HTMLElement>(null);
+	const [width, setWidth] = useState(assumed);
+	useEffect(() => {
+		if (element.current === null) return;
+		const observer = new ResizeObserver(([entry]) => setWidth(Math.round(entry?.contentRect.width ?? 0) || assumed));
+		observer.observe(element.current);
+		return () => observer.disconnect();
+	}, [assumed]);
+	return [element, width] as const;
+}
+
 /** Areas over time with both axes. The figures also appear in words and under the pointer. */
-export function AreaChart({ title, series, from, to, format = figure, tone, height = 96, top: topOf = ceiling }: ChartProps) {
+export function AreaChart({ title, series, from, to, format = figure, tone, height = 112, top: topOf = ceiling }: ChartProps) {
 	const gradient = useId();
+	const [frame, width] = useWidth(320);
 	const [pointed, setPointed] = useState<number>();
 	const top = topOf(Math.max(0, ...series.flatMap(({ points }) => points.map(({ value }) => value ?? 0))));
-	const [left, right, above, below] = [42, 4, 8, 18];
+	const [left, right, above, below] = [46, 4, 8, 20];
 	const x = (at: number) => left + ((at - from) / Math.max(1, to - from)) * (width - left - right);
 	const y = (value: number) => height - below - (value / top) * (height - above - below);
 	const times = [0, 1 / 3, 2 / 3, 1].map((share) => from + share * (to - from));
@@ -101,7 +113,7 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 		setPointed(from + ((((event.clientX - box.left) / box.width) * width - left) / (width - left - right)) * (to - from));
 	};
 	return (
-		<figure class={`chart ${tone ?? ''}`}>
+		<figure ref={frame} class={`chart ${tone ?? ''}`}>
 			<svg
 				viewBox={`0 0 ${width} ${height}`}
 				role="img"
@@ -118,7 +130,7 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 				{[0, top / 2, top].map((value) => (
 					<g key={value}>
 						<line class="grid" x1={left} x2={width - right} y1={y(value)} y2={y(value)} />
-						<text class="axis" x={left - 6} y={y(value) + 3} text-anchor="end">
+						<text class="axis" x={left - 6} y={y(value) + 4} text-anchor="end">
 							{format(value)}
 						</text>
 					</g>

@@ -1,11 +1,11 @@
 import type { ShownSite } from '#administration/sites.ts';
-import { type Holder, useSettings } from '../settings.ts';
+import { type Holder, settingText, useSettings } from '../settings.ts';
 import { Facts } from './page.tsx';
 
 const origins: Readonly<Record<string, string>> = {
 	site: 'set for the site',
 	default: 'the default',
-	environment: 'said by the environment',
+	environment: 'from the environment',
 	host: 'assumed: the zone of the host',
 };
 
@@ -18,18 +18,28 @@ interface InForceProps {
 	without?: Holder | undefined;
 }
 
+/** What is chosen is a word; what is written is a text of its own. */
+const isWord = (kind: string) => kind === 'switch' || kind === 'choice';
+
 /** The values of the settings that hold for a site or a sender, and where they come from. */
 export function InForce({ holder, settings, here = 'set here', without }: InForceProps) {
 	const those = useSettings(holder).filter(({ of }) => without === undefined || !of.includes(without));
 	return (
 		<Facts
-			facts={those.map(({ name, label, otherwise }) => {
+			facts={those.map((setting) => {
+				const { name, label, kind, otherwise } = setting;
 				const { value = null, from = 'default' } = settings[name] ?? {};
-				const text = Array.isArray(value) ? value.join(', ') : value === null ? '' : String(value);
+				const text = settingText(setting, value);
 				return [
 					label,
 					<span key={name}>
-						{text === '' ? <span class="muted">{from === 'environment' ? otherwise : '–'}</span> : <code>{text}</code>}{' '}
+						{text === '' ? (
+							<span class="muted">{from === 'environment' ? otherwise : '–'}</span>
+						) : isWord(kind) ? (
+							text
+						) : (
+							<code>{text}</code>
+						)}{' '}
 						<span class="muted">{from === holder ? here : origins[from]}</span>
 					</span>,
 				];

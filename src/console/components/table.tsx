@@ -8,6 +8,7 @@ import { saveFile } from '../save-file.ts';
 import { useAct } from './act.ts';
 import { Button } from './button.tsx';
 import { Loading } from './empty.tsx';
+import { useOrder } from './order.ts';
 import { Problem } from './problem.tsx';
 import { announce, say } from './toast.tsx';
 
@@ -24,8 +25,12 @@ export interface Column<Row> {
 	tight?: boolean;
 	/** The column of a dense table that takes the width which the others leave. What does not fit is cut off; its title has all of it. */
 	rest?: boolean;
-	/** The service orders the list by this column: its head says how, and turns it. */
+	/** The list is ordered by this column: its head says how, and turns it. */
 	order?: Order;
+	/** What a list that is here as a whole can be ordered by. */
+	by?(row: Row): string | number | null;
+	/** Paper has no use for it, such as links to other pages. */
+	screenOnly?: boolean;
 }
 
 export interface Order {
@@ -76,7 +81,11 @@ export function Table<Row>({ caption, columns, rows, identify, href, open, faded
 		return column.cell(row);
 	};
 	const classOf = (column: Column<Row>) =>
-		[column.align === 'end' ? 'end' : '', column.spare ? 'spare' : '', column.tight ? 'tight' : '', column.rest ? 'rest' : '']
+		[
+			column.align === 'end' ? 'end' : '',
+			...(['spare', 'tight', 'rest'] as const).map((name) => (column[name] ? name : '')),
+			column.screenOnly ? 'screen-only' : '',
+		]
 			.filter(Boolean)
 			.join(' ') || undefined;
 	return (
@@ -140,9 +149,16 @@ export interface ListTableProps<Row> extends Omit<TableProps<Row>, 'rows'> {
 	withoutFile?: boolean;
 }
 
+/** A table of rows that are all here, which people can order by its heads. */
+export function OrderedTable<Row>({ rows, ...table }: TableProps<Row>) {
+	const { columns, ordered } = useOrder(table.caption, table.columns, rows.length > 1);
+	return <Table {...table} columns={columns} rows={ordered(rows)} />;
+}
+
 /** A table for a list that is loading, loaded, failed or empty, with a button to load more. */
 export function ListTable<Row extends object>({ list, noun, nouns, empty, withoutFile = false, ...table }: ListTableProps<Row>) {
 	const { rows, loading, failure, complete, more, reload } = list;
+	const { columns, ordered } = useOrder(table.caption, table.columns, complete && rows.length > 1);
 	const settled = !loading && failure === undefined;
 	const found = `${count(rows.length, noun, nouns)}${complete ? '' : ' so far'}`;
 	useEffect(() => {
@@ -154,7 +170,7 @@ export function ListTable<Row extends object>({ list, noun, nouns, empty, withou
 	}
 	return (
 		<div class={loading ? 'list busy' : 'list'} aria-busy={loading}>
-			<Table {...table} rows={rows} />
+			<Table {...table} columns={columns} rows={ordered(rows)} />
 			{failure && <Problem failure={failure} onRetry={rows.length === 0 ? reload : more} />}
 			<footer class="list-foot">
 				<span class="muted">{found}</span>

@@ -14,17 +14,21 @@ import { type AlertRecord, listAlerts } from './calls.ts';
 
 const tones: Readonly<Record<AlertRecord['severity'], Tone>> = { critical: 'danger', warning: 'warning', info: 'info' };
 
+const gravity = ['critical', 'warning', 'info'];
+
 const columns: readonly Column<AlertRecord>[] = [
-	{ name: 'since', title: 'Since', tight: true, cell: ({ since }) => <Time at={since} /> },
+	{ name: 'since', title: 'Since', by: ({ since }) => since, tight: true, cell: ({ since }) => <Time at={since} /> },
 	{
 		name: 'severity',
 		title: 'Severity',
+		by: ({ severity }) => gravity.indexOf(severity),
 		tight: true,
 		cell: ({ severity }) => <Badge tone={tones[severity]}>{severity}</Badge>,
 	},
 	{
 		name: 'summary',
 		title: 'Alert',
+		by: ({ summary }) => summary,
 		cell: ({ name, summary, runbook }) => (
 			<>
 				{capitalized(summary)}
@@ -35,10 +39,18 @@ const columns: readonly Column<AlertRecord>[] = [
 			</>
 		),
 	},
-	{ name: 'node', title: 'Node', tight: true, spare: true, cell: ({ node }) => (node === null ? 'network' : <code>{node}</code>) },
+	{
+		name: 'node',
+		title: 'Node',
+		by: ({ node }) => node,
+		tight: true,
+		spare: true,
+		cell: ({ node }) => (node === null ? 'network' : <code>{node}</code>),
+	},
 	{
 		name: 'site',
 		title: 'Site',
+		by: ({ site }) => site,
 		tight: true,
 		spare: true,
 		cell: ({ site }) => (site === null ? <span class="muted">–</span> : <code>{site}</code>),
@@ -46,6 +58,7 @@ const columns: readonly Column<AlertRecord>[] = [
 	{
 		name: 'ended',
 		title: 'Ended',
+		by: ({ ended_at: at }) => at,
 		tight: true,
 		cell: ({ ended_at: at }) => (at === null ? <span class="muted">active</span> : <Time at={at} />),
 	},

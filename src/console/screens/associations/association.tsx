@@ -4,6 +4,7 @@ import { Time } from '../../components/time.tsx';
 import { bytes, milliseconds } from '../../format.ts';
 import { pageOf } from '../../pages.ts';
 import type { AssociationRecord } from './calls.ts';
+import { endWords } from './end-words.ts';
 import { StudyLinks } from './study-links.tsx';
 
 /** Studies that the dialog links; an association rarely has more than one. */
@@ -27,7 +28,7 @@ export function Association({ association, onClose }: { association: Association
 					['With a warning', String(warnings)],
 					['Failed', String(failed)],
 					['Requests', requests],
-					['Ended', end],
+					['Ended', endWords[end] ?? end],
 					['Studies', <StudyLinks key="studies" of={association} most={studiesMax} />],
 				]}
 			/>

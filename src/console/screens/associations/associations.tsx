@@ -17,6 +17,7 @@ import { pageOf } from '../../pages.ts';
 import { useSiteScope } from '../../scope.ts';
 import { Association } from './association.tsx';
 import { type AssociationRecord, countAssociations, listAssociations } from './calls.ts';
+import { endWords } from './end-words.ts';
 import { StudyLinks } from './study-links.tsx';
 
 const columns: readonly Column<AssociationRecord>[] = [
@@ -57,7 +58,12 @@ const columns: readonly Column<AssociationRecord>[] = [
 		cell: ({ started_at: from, ended_at: to }) => milliseconds(Math.max(0, Date.parse(to) - Date.parse(from))),
 	},
 	{ name: 'requests', title: 'Requests', spare: true, cell: ({ requests }) => requests || <span class="muted">none</span> },
-	{ name: 'end', title: 'Ended', tight: true, cell: ({ end }) => <Badge tone={end === 'released' ? 'good' : 'warning'}>{end}</Badge> },
+	{
+		name: 'end',
+		title: 'Ended',
+		tight: true,
+		cell: ({ end }) => <Badge tone={end === 'released' ? 'good' : 'warning'}>{endWords[end] ?? end}</Badge>,
+	},
 ];
 
 interface Filters extends Period {

@@ -2,6 +2,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Facts } from '../../components/page.tsx';
 import { Time } from '../../components/time.tsx';
+import { capitalized } from '../../format.ts';
 import type { AuditRecord } from './calls.ts';
 import { toneOf } from './tone.ts';
 import { whoOf } from './who.ts';
@@ -37,7 +38,7 @@ export function Event({ event, onClose }: { event: AuditRecord; onClose(): void 
 					...(event.patient_count === 0 ? [] : [[`Patients (${event.patient_count})`, event.patients.join(', ')] as const]),
 					...(event.studies.length === 0 ? [] : [['Studies', event.studies.join(', ')] as const]),
 					['Event', <code key="id">{event.id}</code>],
-					...Object.entries(rest).map(([name, value]) => [name, shown(value)] as const),
+					...Object.entries(rest).map(([name, value]) => [capitalized(name.replaceAll('_', ' ')), shown(value)] as const),
 				]}
 			/>
 			{(isMembers(before) || isMembers(after)) && (

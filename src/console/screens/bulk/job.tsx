@@ -106,7 +106,7 @@ function Files({ job }: { job: WholeBulk }) {
 			{first !== undefined && (
 				<ToCopy title="Download" text={curl} copy="Copy command">
 					<p class="hint">
-						The files hold the record of patients, so a key of the site is needed: set KEY to it. The audit trail notes each download.
+						The files hold records of patients, so you need an API key of the site: set KEY to it. The audit trail records each download.
 					</p>
 				</ToCopy>
 			)}

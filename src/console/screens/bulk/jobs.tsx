@@ -46,7 +46,7 @@ export function useProgress(underWay: boolean, reload: () => void): void {
 const columns: readonly Column<BulkRecord>[] = [
 	{ name: 'kind', title: 'Job', tight: true, cell: ({ kind }) => (kind === 'export' ? 'Export' : 'Import') },
 	{ name: 'state', title: 'State', tight: true, cell: (job) => <JobState job={job} /> },
-	{ name: 'asked', title: 'Asked by', cell: ({ asked_by: label, key_id: key }) => label || key },
+	{ name: 'asked', title: 'Asked by', cell: ({ asked_by: label, key_id: key }) => label || <code>{key}</code> },
 	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
 	{
 		name: 'request',

@@ -60,8 +60,8 @@ export function Sender({ client }: { client: ClientRecord }) {
 }
 
 const columns: readonly Column<ClientRecord>[] = [
-	{ name: 'name', title: 'Name', cell: ({ name }) => name },
-	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
+	{ name: 'name', title: 'Name', by: ({ name }) => name, cell: ({ name }) => name },
+	{ name: 'site', title: 'Site', by: ({ site }) => site, cell: ({ site }) => <code>{site}</code> },
 	{
 		name: 'protocols',
 		title: 'Protocols',
@@ -77,7 +77,7 @@ const columns: readonly Column<ClientRecord>[] = [
 	},
 	{ name: 'addresses', title: 'Addresses', cell: ({ allowed_ips }) => <Addresses addresses={allowed_ips} /> },
 	{ name: 'sender', title: 'Sender', spare: true, cell: (client) => <Sender client={client} /> },
-	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
+	{ name: 'state', title: 'State', by: ({ active }) => Number(!active), tight: true, cell: ({ active }) => <Activity active={active} /> },
 ];
 
 function fits(client: ClientRecord, search: string): boolean {

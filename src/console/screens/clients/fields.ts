@@ -14,7 +14,7 @@ const addresses: FieldDescription = {
 	required: true,
 	code: true,
 	placeholder: '192.0.2.10, 198.51.100.0/24',
-	hint: 'Addresses or CIDR ranges; press Enter after each. * permits any address: anyone who can reach the port could then send as this client. It requires ALLOW_ANY_SOURCE, as does any range below /8 (IPv4) or /16 (IPv6).',
+	hint: 'Write addresses or CIDR ranges; press Enter after each. * permits any address: anyone who can reach the port could then send as this client. It requires ALLOW_ANY_SOURCE, as does any range below /8 (IPv4) or /16 (IPv6).',
 	check: (part) =>
 		/^(\*|[\da-f.:]+(\/\d{1,3})?)$/i.test(part) ? undefined : `${part} is not an IP address, a range such as 198.51.100.0/24, or *.`,
 };

@@ -7,6 +7,7 @@ import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
 import { Time } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
+import { count } from '../../format.ts';
 import { useSiteScope } from '../../scope.ts';
 import { type CommitmentRecord, listCommitments } from './calls.ts';
 
@@ -51,7 +52,7 @@ const columns: readonly Column<CommitmentRecord>[] = [
 					<Badge tone={tones[state]}>{state}</Badge>
 				</span>
 				{failure !== null && <span class="sub">{failure}</span>}
-				{state === 'waiting' && attempts > 0 && <span class="sub">tried {attempts} times</span>}
+				{state === 'waiting' && attempts > 0 && <span class="sub">tried {count(attempts, 'time')}</span>}
 			</>
 		),
 	},
@@ -76,7 +77,7 @@ export function Commitments() {
 	return (
 		<Page
 			title="Storage commitment"
-			lead="Modalities ask whether their images are safe here, so that they can delete their copies. The service answers by a report."
+			lead="Modalities ask whether their images are safe here, so that they can delete their copies. The service answers with a report."
 			actions={
 				<Button icon="refresh" onClick={answer.reload}>
 					Refresh

@@ -42,6 +42,7 @@ function columns(onAsk: Ask): readonly Column<FailureRecord>[] {
 		{
 			name: 'cause',
 			title: 'Cause',
+			by: ({ failure, failure_code: code }) => failure || code,
 			cell: ({ failure, failure_code }) => (
 				<>
 					{failure || failure_code}
@@ -52,6 +53,7 @@ function columns(onAsk: Ask): readonly Column<FailureRecord>[] {
 		{
 			name: 'type',
 			title: 'Type',
+			by: ({ message_type: type }) => type || null,
 			cell: ({ message_type, surface }) => (
 				<>
 					<code>{message_type || '–'}</code>
@@ -59,10 +61,11 @@ function columns(onAsk: Ask): readonly Column<FailureRecord>[] {
 				</>
 			),
 		},
-		{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
+		{ name: 'site', title: 'Site', by: ({ site }) => site, tight: true, cell: ({ site }) => <code>{site}</code> },
 		{
 			name: 'open',
 			title: 'Open',
+			by: ({ open }) => open,
 			align: 'end',
 			tight: true,
 			cell: ({ open, messages, set_aside: aside }) => (
@@ -75,8 +78,15 @@ function columns(onAsk: Ask): readonly Column<FailureRecord>[] {
 				</>
 			),
 		},
-		{ name: 'first', title: 'First', spare: true, tight: true, cell: ({ first_at }) => <Time at={first_at} /> },
-		{ name: 'last', title: 'Last', tight: true, cell: ({ last_at }) => <Ago at={last_at} /> },
+		{
+			name: 'first',
+			title: 'First',
+			by: ({ first_at: at }) => at,
+			spare: true,
+			tight: true,
+			cell: ({ first_at }) => <Time at={first_at} />,
+		},
+		{ name: 'last', title: 'Last', by: ({ last_at: at }) => at, tight: true, cell: ({ last_at }) => <Ago at={last_at} /> },
 		{
 			name: 'actions',
 			title: '',
@@ -169,7 +179,7 @@ export function Failures() {
 			/>
 			{cut && (
 				<p class="note">
-					There are more refused messages than were looked at; these are of those since <Time at={cut} />.
+					There are more refused messages than were looked at. These causes are those of the messages since <Time at={cut} />.
 				</p>
 			)}
 			{asked?.what === 'replay' && (
@@ -226,8 +236,8 @@ function ReplayCause({ group, since, onClose, onStarted }: ReplayCauseProps) {
 			{preview?.unchanged && <Unchanged />}
 			{preview && <Trial preview={preview} isNow />}
 			<p>
-				They go through the site’s queue one after the other, oldest first; of messages that were sent again under one control id, the last.
-				The replay goes on when you leave this page.
+				They go through the site’s queue one after the other, oldest first. Where a message was sent again under the same control id, only
+				the last one is replayed. The replay goes on when you leave this page.
 			</p>
 		</Confirm>
 	);

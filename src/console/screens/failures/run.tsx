@@ -133,6 +133,11 @@ function Title({ run: { times, cause } }: { run: ReplayRun }) {
 	);
 }
 
+/** `Observation`, `ImagingStudies`: a type of resources in the number of its amount. */
+function typeOf(type: string, amount: number): string {
+	return amount === 1 ? type : type.endsWith('y') ? `${type.slice(0, -1)}ies` : `${type}s`;
+}
+
 function partsOf({
 	times,
 	accepted,
@@ -156,8 +161,10 @@ function partsOf({
 	const verb = times.preview ? 'would change' : 'changed';
 	return [
 		[times.messages, `${times.messages === 1 ? 'message' : 'messages'} ${times.preview ? 'to be read anew' : 'read anew'}`],
-		...Object.entries(times.changed).map(([type, amount]) => [amount, `${type} ${verb}`] as const),
-		...Object.entries(times.stayed).map(([type, amount]) => [amount, `${type} written since, so its times stay`] as const),
+		...Object.entries(times.changed).map(([type, amount]) => [amount, `${typeOf(type, amount)} ${verb}`] as const),
+		...Object.entries(times.stayed).map(
+			([type, amount]) => [amount, `${typeOf(type, amount)} written since, so ${amount === 1 ? 'its' : 'their'} times stay`] as const,
+		),
 		[times.own_offset, 'with offsets of their own'],
 		[times.bytes_gone, 'whose bytes are gone'],
 		[times.unreadable, 'that can no longer be read'],

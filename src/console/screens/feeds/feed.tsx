@@ -16,7 +16,8 @@ import { figure, milliseconds } from '../../format.ts';
 import { pageOf } from '../../pages.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
-import { Outcome } from '../messages/outcome.tsx';
+import { protocolNames } from '../clients/fields.ts';
+import { Outcome, surfaceNames } from '../messages/outcome.tsx';
 import { pauseFeed, resumeFeed, type ShownFeed, showFeed } from './calls.ts';
 import { kindOf, State, silenceOf } from './states.tsx';
 import { TestMessage } from './test-message.tsx';
@@ -97,7 +98,7 @@ function factsOf(feed: ShownFeed) {
 	const { last_heard, received, refused, queued, p99_ms, protocols, called_ae, since } = feed;
 	return [
 		['Kind', kindOf(feed)],
-		['By', protocols.join(', ')],
+		['By', protocols.map((protocol) => protocolNames[protocol] ?? surfaceNames[protocol] ?? protocol).join(', ')],
 		['Last heard', <Ago key="heard" at={last_heard} />],
 		['Silent', silenceOf(feed)],
 		['Last hour', `${figure(received)} received, ${figure(refused)} refused`],
@@ -132,7 +133,7 @@ function Traffic({ feed: { hours } }: { feed: ShownFeed }) {
 	];
 	return (
 		<Panel title="Last 24 hours">
-			<AreaChart title="Messages an hour" series={series} from={times[0] ?? 0} to={times.at(-1) ?? 1} height={110} />
+			<AreaChart title="Messages an hour" series={series} from={times[0] ?? 0} to={times.at(-1) ?? 1} height={180} />
 		</Panel>
 	);
 }

@@ -1,18 +1,18 @@
 import { useEffect, useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
-import { Button, LinkButton } from '../../components/button.tsx';
+import { LinkButton } from '../../components/button.tsx';
 import { Sparkline } from '../../components/chart.tsx';
+import { CsvButton } from '../../components/csv-button.tsx';
 import { Empty, Loading } from '../../components/empty.tsx';
+import { useOrder } from '../../components/order.ts';
 import { Page, Panel } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { Ago } from '../../components/time.tsx';
-import { csvOf } from '../../csv.ts';
 import { count, figure, milliseconds } from '../../format.ts';
 import { pageOf } from '../../pages.ts';
 import { setQuery, usePlace } from '../../router.ts';
-import { saveFile } from '../../save-file.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
 import { type FeedRecord, listFeeds } from './calls.ts';
@@ -28,14 +28,15 @@ const columns: readonly Column<FeedRecord>[] = [
 	{
 		name: 'name',
 		title: 'Feed',
+		by: ({ name }) => name,
 		cell: (feed) => (
 			<span class="feed-name">
 				{feed.name} <span class="sub">{kindOf(feed)}</span>
 			</span>
 		),
 	},
-	{ name: 'state', title: 'State', tight: true, cell: ({ state }) => <State state={state} /> },
-	{ name: 'heard', title: 'Last heard', tight: true, cell: ({ last_heard: at }) => <Ago at={at} /> },
+	{ name: 'state', title: 'State', by: placeOf, tight: true, cell: ({ state }) => <State state={state} /> },
+	{ name: 'heard', title: 'Last heard', by: ({ last_heard: at }) => at, tight: true, cell: ({ last_heard: at }) => <Ago at={at} /> },
 	{
 		name: 'hours',
 		title: 'Last 24 hours',
@@ -47,18 +48,28 @@ const columns: readonly Column<FeedRecord>[] = [
 			/>
 		),
 	},
-	{ name: 'rate', title: 'Last hour', align: 'end', tight: true, cell: ({ received }) => figure(received) },
+	{ name: 'rate', title: 'Last hour', by: ({ received }) => received, align: 'end', tight: true, cell: ({ received }) => figure(received) },
 	{
 		name: 'refused',
 		title: 'Refused',
+		by: ({ refused }) => refused,
 		align: 'end',
 		tight: true,
 		cell: ({ refused }) => (refused > 0 ? <b class="danger-text">{figure(refused)}</b> : '0'),
 	},
-	{ name: 'queued', title: 'Queued', align: 'end', tight: true, spare: true, cell: ({ queued }) => figure(queued) },
+	{
+		name: 'queued',
+		title: 'Queued',
+		by: ({ queued }) => queued,
+		align: 'end',
+		tight: true,
+		spare: true,
+		cell: ({ queued }) => figure(queued),
+	},
 	{
 		name: 'p99',
 		title: 'p99',
+		by: ({ p99_ms: ms }) => ms,
 		align: 'end',
 		tight: true,
 		spare: true,
@@ -94,13 +105,7 @@ export function Feeds() {
 		<Page
 			title="Feeds"
 			lead="This page shows every sender, and the traffic that matches none of them. The figures are those of all nodes."
-			actions={
-				shown.length > 0 && (
-					<Button icon="download" onClick={() => saveFile('feeds.csv', 'text/csv;charset=utf-8', csvOf(shown))}>
-						CSV
-					</Button>
-				)
-			}
+			actions={shown.length > 0 && <CsvButton name="feeds" rows={shown} />}
 		>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{answer.data === undefined ? (
@@ -147,6 +152,7 @@ function States({ feeds, wanted }: { feeds: readonly FeedRecord[]; wanted: strin
 /** Groups the feeds by site; those that need somebody come first. */
 function Groups({ feeds }: { feeds: readonly FeedRecord[] }) {
 	const sites = useSites();
+	const { columns: heads, ordered } = useOrder('feeds', columns, true);
 	if (feeds.length === 0) return <Empty icon="check" title="No feed has this state" />;
 	return (
 		<>
@@ -156,8 +162,8 @@ function Groups({ feeds }: { feeds: readonly FeedRecord[] }) {
 					<Panel key={site ?? ''} title={title}>
 						<Table
 							caption={`Feeds of ${title}`}
-							columns={columns}
-							rows={rows.toSorted((left, right) => placeOf(left) - placeOf(right))}
+							columns={heads}
+							rows={ordered(rows.toSorted((left, right) => placeOf(left) - placeOf(right)))}
 							identify={({ id }) => id}
 							href={pathOf}
 							faded={({ state }) => state === 'disabled'}

@@ -15,7 +15,10 @@ export function FirstSteps() {
 	const [sender, setSender] = useState<Sender>();
 	const site = sites.find(({ slug }) => slug === (created ?? scope ?? (sites.length === 1 ? sites[0]?.slug : undefined)));
 	return (
-		<Page title="First steps" lead="Three steps to a first message. You can leave at any time and come back; what you have made stays.">
+		<Page
+			title="First steps"
+			lead="Three steps lead to a first message. You can leave at any time and come back; what you have made stays."
+		>
 			<ol class="steps">
 				<li>
 					<Panel title="1. A site">

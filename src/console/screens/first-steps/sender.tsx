@@ -113,7 +113,7 @@ function fieldsOf(way: Way, site: SiteRecord): FieldDescription[] {
 		maxLength: 200,
 		placeholder: way === 'dicom' ? 'CT scanner' : way === 'mllp' ? 'Laboratory' : 'First try',
 	};
-	if (way === 'http') return [{ ...name, hint: 'The system that will use the key.' }];
+	if (way === 'http') return [{ ...name, hint: 'Name the system that will use the key.' }];
 	const addresses: FieldDescription = {
 		kind: 'list',
 		name: 'allowed_ips',
@@ -122,7 +122,7 @@ function fieldsOf(way: Way, site: SiteRecord): FieldDescription[] {
 		half: true,
 		code: true,
 		placeholder: '192.0.2.10',
-		hint: 'The address that it sends from; press Enter after it. 127.0.0.1 is the machine of the service itself.',
+		hint: 'It sends from this address; press Enter after it. 127.0.0.1 is the machine of the service itself.',
 	};
 	if (way === 'mllp') return [name, addresses];
 	const ae = (field: string, label: string, hint: string): FieldDescription => ({
@@ -131,9 +131,9 @@ function fieldsOf(way: Way, site: SiteRecord): FieldDescription[] {
 	return [
 		name,
 		addresses,
-		ae('calling_ae', 'AE title of the sender', 'The AE title of the modality itself.'),
+		ae('calling_ae', 'AE title of the sender', 'The modality calls itself by this AE title.'),
 		...(site.ae_title === null
-			? [ae('ae_title', 'AE title of the site', 'The AE title that the modality has to call: capital letters and digits.')]
+			? [ae('ae_title', 'AE title of the site', 'The modality has to call this AE title: capital letters and digits.')]
 			: []),
 	];
 }

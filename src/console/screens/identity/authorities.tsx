@@ -6,6 +6,7 @@ import { Empty, Loading } from '../../components/empty.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
+import { count as countOf } from '../../format.ts';
 import { may } from '../../session.ts';
 import { type AuthorityAlias, type JoinPreview, joinAuthorities, listAuthorities, previewJoin, undoAuthority } from './calls.ts';
 
@@ -87,7 +88,7 @@ function Merged({ preview: { pairs, count } }: { preview: JoinPreview }) {
 			<ul>
 				{pairs.map(({ survivor, prior }) => (
 					<li key={`${survivor.id} ${prior.id}`}>
-						{prior.name || prior.id} into {survivor.name || survivor.id}
+						{prior.name || 'no name'} into {survivor.name || 'no name'}
 					</li>
 				))}
 			</ul>
@@ -107,7 +108,7 @@ function Alias({ site, alias, onDone }: { site: string; alias: AuthorityAlias; o
 			<div class="case-foot">
 				<span class="muted">
 					{origin === 'learned' ? 'stated by a sender' : `joined by ${by}`}, <Time at={since} />
-					{merged > 0 && `, ${merged} patients merged`}
+					{merged > 0 && `, ${countOf(merged, 'patient')} merged`}
 					{ended && ', not used any more'}
 				</span>
 				{ended === null && may('manager') && <Button onClick={() => setAsking(true)}>Separate…</Button>}

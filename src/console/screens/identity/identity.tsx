@@ -25,8 +25,9 @@ const leads: Readonly<Record<Kind, string>> = {
 	doubt:
 		'These are questions about a patient that a message, an image or a request left open. Each is listed once, however often it occurs.',
 	overlay: 'A message changed both name and birth date of a known patient. It may be about another person.',
-	alike: 'Patients with the same name, birth date and gender but different identifiers.',
-	sharing: 'Patients with the same number from one authority, or from different ones and with the same name or birth date.',
+	alike: 'These patients have the same name, birth date and gender, but different identifiers.',
+	sharing:
+		'These patients have the same number from one authority, or the same number from different ones and the same name or birth date.',
 };
 
 export function Identity() {
@@ -37,10 +38,7 @@ export function Identity() {
 		content: () => <Work key={`${site} ${name}`} site={site} kind={name} />,
 	});
 	return (
-		<Page
-			title="Identity"
-			lead="Patients that may have been mixed up, and patients that may be the same person. Reviewed cases are not listed again."
-		>
+		<Page title="Identity" lead="These patients may have been mixed up, or may be the same person. Reviewed cases are not listed again.">
 			<SiteNeeded icon="identity">
 				{(site) => (
 					<Tabs

@@ -203,8 +203,8 @@ function UnmergeDialog({ site, survivor, prior, onDone, onClose }: UnmergeProps)
 			onClose={onClose}
 		>
 			<p>
-				{prior.name || prior.id} gets back what was recorded under it before the merge. What came since stays with{' '}
-				{survivor.name || survivor.id}.
+				{prior.name || 'The other patient'} gets back what was recorded under it before the merge. What came since stays with{' '}
+				{survivor.name || 'the surviving patient'}.
 			</p>
 			<Moves preview={preview} />
 		</Confirm>

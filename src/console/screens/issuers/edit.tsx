@@ -16,7 +16,7 @@ const tokens: readonly FieldDescription[] = [
 		required: true,
 		code: true,
 		maxLength: 1000,
-		hint: 'The claim iss of the tokens, exactly: the URL of the provider.',
+		hint: 'This is the claim iss of the tokens, exactly as they state it: the URL of the provider.',
 	},
 	{
 		kind: 'text',
@@ -25,7 +25,7 @@ const tokens: readonly FieldDescription[] = [
 		required: true,
 		code: true,
 		maxLength: 500,
-		hint: 'A value of the claim aud. It stands for this service.',
+		hint: 'This is the value of the claim aud that stands for this service.',
 	},
 	{
 		kind: 'list',
@@ -34,17 +34,21 @@ const tokens: readonly FieldDescription[] = [
 		required: true,
 		code: true,
 		placeholder: 'research-export',
-		hint: 'The ids of the clients whose tokens are accepted; press Enter after each.',
+		hint: 'Tokens of the clients with these ids are accepted; press Enter after each.',
 		check: (part) => (part.length <= 500 ? undefined : `${part} is too long.`),
 	},
 ];
 
 const further: readonly (readonly [name: string, label: string, hint: string])[] = [
-	['jwks_url', 'Keys', 'The URL of the keys. If it is empty, it is taken from the metadata of the provider.'],
-	['token_endpoint', 'Token endpoint', 'Where clients get tokens. If it is empty, it is taken from the metadata of the provider.'],
-	['client_claim', 'Claim of the client', 'If it is empty: client_id, azp or appid.'],
-	['scope_claim', 'Claim of the scopes', 'If it is empty: scope or scp.'],
-	['site_claim', 'Claim of the site', 'For a provider that serves several sites: a claim that tokens for this site must have.'],
+	[
+		'jwks_url',
+		'Keys',
+		'The keys of the provider are read from this URL. If it is empty, the metadata of the provider says where they are.',
+	],
+	['token_endpoint', 'Token endpoint', 'Clients get their tokens at this URL. If it is empty, the metadata of the provider says where.'],
+	['client_claim', 'Claim of the client', 'If it is empty, client_id, azp or appid is read.'],
+	['scope_claim', 'Claim of the scopes', 'If it is empty, scope or scp is read.'],
+	['site_claim', 'Claim of the site', 'If the provider serves several sites, tokens for this site must have this claim.'],
 	['site_value', 'Value of that claim', ''],
 ];
 

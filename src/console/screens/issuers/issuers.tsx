@@ -23,6 +23,7 @@ const columns = ({ change, toggle, remove }: Actions): readonly Column<IssuerRec
 	{
 		name: 'issuer',
 		title: 'Issuer',
+		by: ({ label, issuer }) => label || issuer,
 		cell: ({ label, issuer }) => (
 			<>
 				{label === '' ? 'No label' : label}
@@ -30,10 +31,17 @@ const columns = ({ change, toggle, remove }: Actions): readonly Column<IssuerRec
 			</>
 		),
 	},
-	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
+	{ name: 'site', title: 'Site', by: ({ site }) => site, cell: ({ site }) => <code>{site}</code> },
 	{ name: 'clients', title: 'Clients', cell: ({ clients }) => clients.join(', ') },
 	{ name: 'audience', title: 'Audience', spare: true, cell: ({ audience }) => <code>{audience}</code> },
-	{ name: 'created', title: 'Added', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{
+		name: 'created',
+		title: 'Added',
+		by: ({ created_at: at }) => at,
+		spare: true,
+		tight: true,
+		cell: ({ created_at }) => <Time at={created_at} />,
+	},
 	{
 		name: 'state',
 		title: 'State',

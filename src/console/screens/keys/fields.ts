@@ -19,5 +19,5 @@ export const expires: FieldDescription = {
 	label: 'Ends',
 	code: true,
 	placeholder: '365d',
-	hint: 'The last day (2027-01-31), or a time from now (365d, 12h). Without it the key never ends.',
+	hint: 'Write the last day (2027-01-31), or a time from now (365d, 12h). If it is empty, the key never ends.',
 };

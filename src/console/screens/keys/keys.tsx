@@ -42,6 +42,7 @@ const columns = (change: Choose, rotate: Choose, revoke: Choose): readonly Colum
 	{
 		name: 'label',
 		title: 'Key',
+		by: ({ label }) => label || null,
 		cell: ({ label, prefix }) => (
 			<>
 				{label === '' ? 'No label' : label}
@@ -49,11 +50,24 @@ const columns = (change: Choose, rotate: Choose, revoke: Choose): readonly Colum
 			</>
 		),
 	},
-	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
-	{ name: 'owner', title: 'Owner', cell: ({ owner }) => owner },
+	{ name: 'site', title: 'Site', by: ({ site }) => site, cell: ({ site }) => <code>{site}</code> },
+	{ name: 'owner', title: 'Owner', by: ({ owner }) => owner, cell: ({ owner }) => owner },
 	{ name: 'scopes', title: 'May', spare: true, cell: ({ scopes }) => (scopes === undefined ? 'everything' : scopes.join(', ')) },
-	{ name: 'used', title: 'Last used', tight: true, cell: ({ last_used_at }) => <Ago at={last_used_at} /> },
-	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{
+		name: 'used',
+		title: 'Last used',
+		by: ({ last_used_at: at }) => at,
+		tight: true,
+		cell: ({ last_used_at }) => <Ago at={last_used_at} />,
+	},
+	{
+		name: 'created',
+		title: 'Created',
+		by: ({ created_at: at }) => at,
+		spare: true,
+		tight: true,
+		cell: ({ created_at }) => <Time at={created_at} />,
+	},
 	{
 		name: 'state',
 		title: 'State',
@@ -168,8 +182,8 @@ export function Keys() {
 					}}
 				>
 					<p>
-						Whatever uses <code>{revoking.prefix}…</code> for the site <code>{revoking.site}</code> is refused within a second. It cannot be
-						undone; a new key can be made.
+						Whatever uses <code>{revoking.prefix}…</code> for the site <code>{revoking.site}</code> is refused within a second. This cannot
+						be undone, but you can create a new key.
 					</p>
 					<p>
 						Last used: <Ago at={revoking.last_used_at} />

@@ -42,7 +42,7 @@ export function NewKey({ site, onClose, onCreated }: { site: string | undefined;
 									label: 'Label',
 									maxLength: 200,
 									placeholder: 'Viewer of the emergency department',
-									hint: 'The system that uses the key, so that you know later what stops if you revoke it.',
+									hint: 'Name the system that uses the key, so that you know later what stops if you revoke it.',
 								},
 								scopes,
 								expires,

@@ -63,7 +63,7 @@ function Aside({ message, onChange }: { message: MessageReading; onChange(): voi
 			<Button kind="quiet" onClick={() => setAsking(true)}>
 				Set aside…
 			</Button>
-			<span class="muted">if nobody will mend it.</span>
+			<span class="muted">Do this if nobody will mend it.</span>
 			{asking && <SetAside what={{ id: message.id }} title="Set this message aside?" onClose={() => setAsking(false)} onDone={onChange} />}
 		</p>
 	);

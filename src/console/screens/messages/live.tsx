@@ -2,6 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { queryOf as queryText } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { CsvButton } from '../../components/csv-button.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Table } from '../../components/table.tsx';
 import { count } from '../../format.ts';
@@ -59,6 +60,7 @@ export function LiveMessages({ filters }: { filters: MessageFilters }) {
 				<Button onClick={toggle}>
 					{paused ? `Continue${waiting.length > 0 ? ` with ${count(waiting.length, 'message')}` : ''}` : 'Pause'}
 				</Button>
+				{rows.length > 0 && <CsvButton name="messages" rows={rows} />}
 				{skipped && <span class="note">More messages came than are shown; some are left out here. The list has all of them.</span>}
 				{filters.patient !== '' && <span class="note">The filter by patient does not apply to live messages.</span>}
 			</div>

@@ -14,6 +14,7 @@ import { pageOf, pageOfResource } from '../../pages.ts';
 import { navigate } from '../../router.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
+import { type SettingRecord, settingText, useSettingsByName } from '../../settings.ts';
 import { explainMessage, type MessageReading, previewRemedy, readMessage, replayMessage } from './calls.ts';
 import { Comparison, Edit, TakeAlong } from './edit.tsx';
 import { Fault } from './fault.tsx';
@@ -37,7 +38,7 @@ export function Message({ parameters: { id = '' } }: ScreenProps) {
 }
 
 /** Lists the facts of the receipt, with links to the site and the client of the message. */
-function factsOf(message: MessageReading): [string, ComponentChildren][] {
+function factsOf(message: MessageReading, labels: ReadonlyMap<string, SettingRecord>): [string, ComponentChildren][] {
 	const { client, client_id: clientId, key_label: label, site, settings } = message;
 	return [
 		['Received', <Time key="at" at={message.received_at} />],
@@ -56,13 +57,17 @@ function factsOf(message: MessageReading): [string, ComponentChildren][] {
 		['From', <code key="source">{message.source}</code>],
 		['Control id', message.control_id && <code>{message.control_id}</code>],
 		['Sequence number in the site', String(message.sequence)],
-		...Object.entries(settings ?? {}).map(([name, value]): [string, string] => [`Read by ${name}`, String(value)]),
+		...Object.entries(settings ?? {}).map(([name, value]): [string, ComponentChildren] => [
+			`Setting: ${labels.get(name)?.label ?? name}`,
+			settingText(labels.get(name), value),
+		]),
 	];
 }
 
 function Shown({ message, onChange }: { message: MessageReading; onChange(): void }) {
 	const [asking, setAsking] = useState<'replay' | 'edit'>();
 	const [tab, setTab] = useState('message');
+	const labels = useSettingsByName();
 	const explained = useAnswer((signal) => explainMessage({ id: message.id }, signal), [message.id]);
 	const { data: explanation } = explained;
 	const location = explanation?.fault?.location ?? undefined;
@@ -105,7 +110,7 @@ function Shown({ message, onChange }: { message: MessageReading; onChange(): voi
 			))}
 			<div class="columns message-head">
 				<Panel title="Receipt">
-					<Facts facts={factsOf(message)} />
+					<Facts facts={factsOf(message, labels)} />
 				</Panel>
 				<Effects message={message} />
 			</div>
@@ -141,7 +146,7 @@ function Effects({ message }: { message: MessageReading }) {
 				{message.patients.map(({ id, name }) => (
 					<li key={id}>
 						{message.changed.length > 0 ? 'Patient' : 'Patient with this identifier:'}{' '}
-						<a href={pageOf('patient', { site: message.site, id })}>{name || id}</a>
+						<a href={pageOf('patient', { site: message.site, id })}>{name || 'no name'}</a>
 					</li>
 				))}
 				{message.changed.slice(0, 50).map((version) => {

@@ -27,7 +27,11 @@ export function Messages() {
 	return (
 		<Page
 			title="Messages"
-			lead={!isOfCause ? 'Every message that was received, with its outcome and the reason.' : 'The refused messages of one cause.'}
+			lead={
+				!isOfCause
+					? 'The message log has every message that was received, with its outcome and the reason.'
+					: 'These messages were refused for the same cause.'
+			}
 			{...(!isOfCause ? {} : { up: { href: '/failures', title: 'Failures' } })}
 			actions={
 				<>

@@ -8,7 +8,7 @@ export const severityChoices: FieldDescription = {
 	options: [
 		{ value: 'critical', label: 'Critical', hint: 'Data waits or is at risk.' },
 		{ value: 'warning', label: 'Warning', hint: 'Somebody has to look at it.' },
-		{ value: 'info', label: 'Info', hint: 'Worth knowing.' },
+		{ value: 'info', label: 'Info', hint: 'It is worth knowing.' },
 	],
 };
 

@@ -21,7 +21,7 @@ const ways: FieldDescription = {
 	required: true,
 	options: [
 		{ value: 'email', label: 'E-mail' },
-		{ value: 'webhook', label: 'Webhook', hint: 'A signed POST request to one of your systems.' },
+		{ value: 'webhook', label: 'Webhook', hint: 'One of your systems gets a signed POST request.' },
 	],
 };
 

@@ -104,7 +104,13 @@ function Shown({ notification, reload }: { notification: NotificationRecord; rel
 				<Form
 					key={JSON.stringify(initial)}
 					groups={[
-						{ fields: [{ kind: 'switch', name: 'active', label: 'On', hint: 'Off: nothing is sent.' }, severityChoices, alertNames] },
+						{
+							fields: [
+								{ kind: 'switch', name: 'active', label: 'On', hint: 'If it is off, nothing is sent.' },
+								severityChoices,
+								alertNames,
+							],
+						},
 						{ fields: [siteNames(own)], when: () => user !== null && own.length > 0 },
 					]}
 					initial={initial}

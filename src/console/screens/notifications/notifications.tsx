@@ -14,9 +14,15 @@ import { type ListedNotification, listNotifications, type NewNotification } from
 import { NewNotificationDialog } from './new-notification.tsx';
 
 const columns: readonly Column<ListedNotification>[] = [
-	{ name: 'to', title: 'Recipient', cell: ({ to, by }) => (by === 'webhook' ? <code>{to}</code> : to) },
-	{ name: 'by', title: 'By', tight: true, cell: ({ by }) => (by === 'email' ? 'E-mail' : 'Webhook') },
-	{ name: 'for', title: 'For', tight: true, cell: ({ user, site }) => (site === null ? (user ?? 'The network') : <code>{site}</code>) },
+	{ name: 'to', title: 'Recipient', by: ({ to }) => to, cell: ({ to, by }) => (by === 'webhook' ? <code>{to}</code> : to) },
+	{ name: 'by', title: 'By', by: ({ by }) => by, tight: true, cell: ({ by }) => (by === 'email' ? 'E-mail' : 'Webhook') },
+	{
+		name: 'for',
+		title: 'For',
+		by: ({ user, site }) => site ?? user,
+		tight: true,
+		cell: ({ user, site }) => (site === null ? (user ?? 'The network') : <code>{site}</code>),
+	},
 	{ name: 'severities', title: 'Severities', spare: true, cell: ({ severities }) => severities.join(', ') },
 	{ name: 'state', title: 'State', tight: true, cell: (one) => <State of={one} /> },
 ];

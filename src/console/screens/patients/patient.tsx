@@ -109,7 +109,7 @@ function Shown({ site, chart, up, reload }: Shown) {
 										[
 											titles[element] ?? element,
 											<span key={element}>
-												{value} <Origin origin={origin} />
+												{element === 'deceasedBoolean' ? (value === 'true' ? 'yes' : 'no') : value} <Origin origin={origin} />
 											</span>,
 										] as const,
 								),
@@ -184,7 +184,7 @@ function Merged({ site, chart, reload }: { site: string; chart: PatientChart; re
 			<ul class="links">
 				{chart.merged.map((prior) => (
 					<li key={prior.id}>
-						<a href={pageOf('patient', { site, id: prior.id })}>{prior.name || prior.id}</a>{' '}
+						<a href={pageOf('patient', { site, id: prior.id })}>{prior.name || 'no name'}</a>{' '}
 						<span class="muted">
 							{prior.birth_date} {prior.identifiers.map(({ value }) => value).join(', ')}
 						</span>{' '}

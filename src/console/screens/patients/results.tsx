@@ -3,14 +3,13 @@ import { useAnswer } from '../../answers.ts';
 import { Button } from '../../components/button.tsx';
 import { Sparkline } from '../../components/chart.tsx';
 import { Choice } from '../../components/choice.tsx';
+import { CsvButton } from '../../components/csv-button.tsx';
 import { Empty, Loading } from '../../components/empty.tsx';
 import { DayInput } from '../../components/period.tsx';
 import { Problem } from '../../components/problem.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
-import { csvOf } from '../../csv.ts';
 import { useEntryState } from '../../entries.ts';
-import { saveFile } from '../../save-file.ts';
 import { listResults, type PatientResult } from './calls.ts';
 import { MarkText } from './mark.tsx';
 import { Coded, Origin } from './sections.tsx';
@@ -61,8 +60,8 @@ const valueColumns = {
 	},
 	range: { name: 'range', title: 'Reference', cell: ({ range }: PatientResult) => range || '–' },
 	at: { name: 'at', title: 'When', tight: true, cell: ({ at }: PatientResult) => <When stated={at} /> },
-	status: { name: 'status', title: 'Status', tight: true, spare: true, cell: ({ status }: PatientResult) => status },
-	origin: { name: 'origin', title: 'From', tight: true, cell: ({ origin }: PatientResult) => <Origin origin={origin} /> },
+	status: { name: 'status', title: 'Status', tight: true, spare: true, cell: ({ status }: PatientResult) => status.replaceAll('-', ' ') },
+	origin: { name: 'origin', title: 'From', tight: true, screenOnly: true, cell: ({ origin }: PatientResult) => <Origin origin={origin} /> },
 };
 
 /** The results of a patient in a period: the latest of each code, and the course of those that are opened. */
@@ -103,11 +102,7 @@ export function Results({
 					<input type="checkbox" checked={onlyMarked} onChange={(event) => setOnlyMarked(event.currentTarget.checked)} />
 					Only results with values out of range
 				</label>
-				{groups.length > 0 && (
-					<Button icon="download" onClick={() => saveFile('results.csv', 'text/csv;charset=utf-8', csvOf(filed))}>
-						CSV
-					</Button>
-				)}
+				{groups.length > 0 && <CsvButton name="results" rows={filed} />}
 			</div>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{answer.data === undefined && answer.loading && <Loading lines={6} />}
@@ -156,7 +151,10 @@ export function periodText({ days, from, to }: ResultPeriod): string {
 }
 
 function Latest({ groups, onOpen }: { groups: readonly ResultGroup[]; onOpen(key: string): void }) {
-	const lift = (column: Column<PatientResult>): Column<ResultGroup> => ({ ...column, cell: ({ latest }) => column.cell(latest) });
+	const lift = ({ by: _, ...column }: Column<PatientResult>): Column<ResultGroup> => ({
+		...column,
+		cell: ({ latest }) => column.cell(latest),
+	});
 	return (
 		<Table
 			caption="Latest result of each code"
@@ -194,7 +192,10 @@ function Course({ chosen, groups, onChoose }: CourseProps) {
 	const trend = useMemo(() => trendOf(chosen), [chosen.map(({ key, rows }) => `${key} ${rows.length}`).join('\n'), groups]);
 	const rows = chosen.flatMap((group) => group.rows.map((row, index) => ({ row, key: `${group.key} ${row.id} ${index}` })));
 	const sorted = rows.toSorted((left, right) => newestFirst(left.row, right.row));
-	const lift = (column: Column<PatientResult>): Column<(typeof rows)[number]> => ({ ...column, cell: ({ row }) => column.cell(row) });
+	const lift = ({ by: _, ...column }: Column<PatientResult>): Column<(typeof rows)[number]> => ({
+		...column,
+		cell: ({ row }) => column.cell(row),
+	});
 	const names = chosen.map(({ name }) => name).join(', ');
 	const what: Column<PatientResult> = { name: 'what', title: 'What', cell: ({ text, code }) => text || code };
 	const columns = [valueColumns.at, ...(chosen.length > 1 ? [what] : []), valueColumns.value, valueColumns.range, valueColumns.status];

@@ -2,7 +2,7 @@ import { Badge } from '../../components/badge.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { type Column, Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
-import { statedTime } from '../../format.ts';
+import { statedTime, utcTime } from '../../format.ts';
 import { pageOf } from '../../pages.ts';
 import { ReportState } from '../reports/reports.tsx';
 import type { PatientChart, StatedRow } from './calls.ts';
@@ -11,7 +11,7 @@ export type OriginRecord = PatientChart['observations'][number]['origin'];
 
 /** Shows the origin of a value: the logged message that stated it, or else `meta.source`. */
 export function Origin({ origin }: { origin: OriginRecord }) {
-	const title = `version ${origin.version}, ${origin.at}${origin.source === null ? '' : `, ${origin.source}`}`;
+	const title = `version ${origin.version}, ${utcTime(new Date(origin.at))}${origin.source === null ? '' : `, ${origin.source}`}`;
 	if (origin.message !== null)
 		return (
 			<a class="origin" href={pageOf('message', { id: origin.message })} title={title}>
@@ -56,11 +56,11 @@ const statedColumns: readonly Column<StatedRow>[] = [
 		name: 'status',
 		title: 'Status',
 		tight: true,
-		cell: ({ status }) => (status === '' ? <span class="muted">–</span> : <Badge>{status}</Badge>),
+		cell: ({ status }) => (status === '' ? <span class="muted">–</span> : <Badge>{status.replaceAll('-', ' ')}</Badge>),
 	},
 	{ name: 'at', title: 'When', tight: true, cell: ({ at }) => <When stated={at} /> },
 	{ name: 'detail', title: 'Details', spare: true, cell: ({ detail }) => detail },
-	{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
+	{ name: 'origin', title: 'From', tight: true, screenOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
 ];
 
 export function Coded({ text, code }: { text: string; code: string }) {
@@ -91,7 +91,7 @@ export function Reports({ site, rows }: { site: string; rows: PatientChart['repo
 					title: 'Study',
 					cell: ({ study }) => (study === null ? <span class="muted">–</span> : <a href={pageOf('study', { site, id: study })}>open</a>),
 				},
-				{ name: 'origin', title: 'From', tight: true, cell: ({ origin }) => <Origin origin={origin} /> },
+				{ name: 'origin', title: 'From', tight: true, screenOnly: true, cell: ({ origin }) => <Origin origin={origin} /> },
 			]}
 			rows={rows}
 			identify={({ id }) => id}

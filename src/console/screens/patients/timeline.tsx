@@ -107,7 +107,11 @@ function columnsIn(zone: string): readonly Column<TimelineRow>[] {
 			title: 'State',
 			tight: true,
 			cell: ({ entry }) =>
-				entry.kind === 'message' ? <Outcome outcome={entry.status} /> : <span class="muted">{entry.status || '–'}</span>,
+				entry.kind === 'message' ? (
+					<Outcome outcome={entry.status} />
+				) : (
+					<span class="muted">{entry.status.replaceAll('-', ' ') || '–'}</span>
+				),
 		},
 	];
 }

@@ -13,7 +13,7 @@ const file: FieldDescription = {
 	label: 'File',
 	required: true,
 	accept: '.json,.tgz,.tar.gz,application/json,application/fhir+json,application/gzip',
-	hint: 'A StructureDefinition, ValueSet or CodeSystem in JSON, or a FHIR package (package.tgz). The same URL and version is replaced.',
+	hint: 'Choose a StructureDefinition, ValueSet or CodeSystem in JSON, or a FHIR package (package.tgz). A definition with the same URL and version is replaced.',
 };
 
 /** Loads a definition or a package for a site, and tells what of a package cannot be used. */

@@ -12,7 +12,7 @@ import { say } from '../../components/toast.tsx';
 import { pageOf } from '../../pages.ts';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
-import { useSettings } from '../../settings.ts';
+import { settingText, useSettings, useSettingsByName } from '../../settings.ts';
 import { AddProfiles, loaded } from './add.tsx';
 import { listProfiles, type ProfileRecord, removeProfiles } from './calls.ts';
 
@@ -29,6 +29,7 @@ const columns = (policyOf: (site: string) => string, remove: (of: ProfileRecord)
 	{
 		name: 'name',
 		title: 'Definition',
+		by: ({ name, url }) => name || url,
 		cell: ({ name, url, version, kind, type }) => (
 			<>
 				{name === '' ? 'No name' : name} <span class="muted">{type === '' ? kinds[kind] : `${kinds[kind]} of ${type}`}</span>
@@ -39,6 +40,7 @@ const columns = (policyOf: (site: string) => string, remove: (of: ProfileRecord)
 	{
 		name: 'site',
 		title: 'Site and policy',
+		by: ({ site }) => site,
 		tight: true,
 		cell: ({ site }) => (
 			<>
@@ -49,6 +51,7 @@ const columns = (policyOf: (site: string) => string, remove: (of: ProfileRecord)
 	{
 		name: 'created',
 		title: 'Loaded',
+		by: ({ created_at: at }) => at,
 		spare: true,
 		tight: true,
 		cell: (one) => (
@@ -75,7 +78,8 @@ const columns = (policyOf: (site: string) => string, remove: (of: ProfileRecord)
 ];
 
 function Policy({ value }: { value: string }) {
-	return <Badge tone={value === 'enforce' ? 'good' : value === 'warn' ? 'warning' : 'neutral'}>{value}</Badge>;
+	const setting = useSettingsByName().get('profiles');
+	return <Badge tone={value === 'enforce' ? 'good' : value === 'warn' ? 'warning' : 'neutral'}>{settingText(setting, value)}</Badge>;
 }
 
 /** Returns the value of the setting `profiles` that holds for a site, and the meaning of a value. */
@@ -171,7 +175,7 @@ function Removing({ of, onClose, onRemoved }: { of: ProfileRecord; onClose(): vo
 			}}
 		>
 			<p>
-				What claims it is no longer checked at the site <code>{of.site}</code>. What is stored stays as it is.
+				The site <code>{of.site}</code> no longer checks resources that claim it. What is stored stays as it is.
 			</p>
 			{of.package !== '' && (
 				<Field

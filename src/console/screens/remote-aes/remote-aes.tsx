@@ -18,11 +18,23 @@ import { addRemoteAe, listRemoteAes, type RemoteAeRecord, removeRemoteAe } from 
 import { Echo } from './echo.tsx';
 
 const columns = (remove: (remote: RemoteAeRecord) => void, ask: (remote: RemoteAeRecord) => void): readonly Column<RemoteAeRecord>[] => [
-	{ name: 'title', title: 'AE title', cell: ({ title }) => <code>{title}</code> },
-	{ name: 'site', title: 'Site', cell: ({ site }) => <code>{site}</code> },
-	{ name: 'address', title: 'Address', cell: ({ host, port }) => <code>{`${host.includes(':') ? `[${host}]` : host}:${port}`}</code> },
+	{ name: 'title', title: 'AE title', by: ({ title }) => title, cell: ({ title }) => <code>{title}</code> },
+	{ name: 'site', title: 'Site', by: ({ site }) => site, cell: ({ site }) => <code>{site}</code> },
+	{
+		name: 'address',
+		title: 'Address',
+		by: ({ host }) => host,
+		cell: ({ host, port }) => <code>{`${host.includes(':') ? `[${host}]` : host}:${port}`}</code>,
+	},
 	{ name: 'tls', title: 'Transport', tight: true, cell: ({ tls }) => (tls ? <Badge tone="good">TLS</Badge> : <Badge>Plain</Badge>) },
-	{ name: 'created', title: 'Added', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
+	{
+		name: 'created',
+		title: 'Added',
+		by: ({ created_at: at }) => at,
+		spare: true,
+		tight: true,
+		cell: ({ created_at }) => <Time at={created_at} />,
+	},
 	...(may('manager')
 		? [
 				{

@@ -34,7 +34,7 @@ const resultColumns: readonly Column<Result>[] = [
 		),
 	},
 	{ name: 'range', title: 'Reference range', cell: ({ range }) => range },
-	{ name: 'status', title: 'Status', cell: ({ status }) => <code>{status}</code> },
+	{ name: 'status', title: 'Status', cell: ({ status }) => status.replaceAll('-', ' ') },
 ];
 
 export function Report({ parameters: { id = '' } }: ScreenProps) {
@@ -93,7 +93,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 						[
 							'Patient',
 							report.patient && (
-								<a href={pageOf('patient', { site: report.site, id: report.patient })}>{report.patient_name || report.patient}</a>
+								<a href={pageOf('patient', { site: report.site, id: report.patient })}>{report.patient_name || 'no name'}</a>
 							),
 						],
 						[
@@ -103,7 +103,7 @@ function Shown({ report, up, reload }: { report: WholeReport; up: { href: string
 						['Accession number', report.accession_number && <code>{report.accession_number}</code>],
 						['Author', report.author],
 						['Changed', <Time key="at" at={report.updated_at} />],
-						['DiagnosticReport.status', <code key="fhir">{report.fhir_status}</code>],
+						['Status in FHIR', <code key="fhir">{report.fhir_status}</code>],
 					]}
 				/>
 			</Panel>

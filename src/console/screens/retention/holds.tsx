@@ -37,11 +37,12 @@ const what: Column<HoldRecord> = {
 function columns(onRemove: (hold: HoldRecord) => void): readonly Column<HoldRecord>[] {
 	return [
 		what,
-		{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => <code>{site}</code> },
+		{ name: 'site', title: 'Site', by: ({ site }) => site, tight: true, cell: ({ site }) => <code>{site}</code> },
 		{ name: 'reason', title: 'Reason', cell: ({ reason }) => reason },
 		{
 			name: 'placed',
 			title: 'Placed',
+			by: ({ placed_at: at }) => at,
 			tight: true,
 			cell: ({ placed_at: at, placed_by: by }) => (
 				<>

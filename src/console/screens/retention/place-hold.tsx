@@ -28,8 +28,8 @@ const kind: FieldDescription = {
 	label: 'Keep',
 	required: true,
 	options: [
-		{ value: 'patient', label: 'A patient', hint: 'All studies of the patient, and those that a merge brings.' },
-		{ value: 'study', label: 'A study', hint: 'The study, and what is split off from it.' },
+		{ value: 'patient', label: 'A patient', hint: 'All studies of the patient are kept, and those that a merge brings.' },
+		{ value: 'study', label: 'A study', hint: 'The study is kept, and what is split off from it.' },
 	],
 };
 const patient: FieldDescription = {
@@ -45,7 +45,7 @@ const reason: FieldDescription = {
 	kind: 'area',
 	name: 'reason',
 	label: 'Reason',
-	hint: 'Name a file number, and no data of the patient: the reason is shown in lists and in the audit trail.',
+	hint: 'Name a file number, but no data of the patient: lists and the audit trail show the reason.',
 	rows: 3,
 	required: true,
 };

@@ -57,7 +57,7 @@ export function ChangePassword({ email, typed, onLeave }: ChangePasswordProps) {
 	const fields = typed === undefined ? [current('One-time password'), ...chosen] : chosen;
 	return (
 		<Gate title="Choose a password">
-			<p class="muted">You are signed in as {email} with a one-time password. It is of no use after this.</p>
+			<p class="muted">You are signed in as {email} with a one-time password. That password works only this once.</p>
 			<input type="hidden" autocomplete="username" value={email} />
 			<Form groups={[{ fields }]} initial={{ ...empty, current: typed ?? '' }} action="Change password" onSubmit={send} />
 			<Button kind="quiet" onClick={onLeave}>

@@ -21,7 +21,7 @@ const code: FieldDescription = {
 	code: true,
 	autocomplete: 'one-time-code',
 	maxLength: 64,
-	hint: 'The six digits that the app shows now.',
+	hint: 'Type the six digits that the app shows now.',
 };
 const password: FieldDescription = {
 	kind: 'password',
@@ -83,7 +83,7 @@ function RecoveryCodes({ codes, onDone }: { codes: readonly string[]; onDone(): 
 	return (
 		<>
 			<p class="note warning">
-				Keep these recovery codes where you find them without your phone. Each lets you in once. They are shown only once.
+				Keep these recovery codes in a place that you can reach without your phone. Each lets you in once. They are shown only once.
 			</p>
 			<ShownOnce title="Recovery codes" text={codes.join('\n')} />
 			<div class="actions">

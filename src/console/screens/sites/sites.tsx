@@ -19,17 +19,29 @@ import { addSite, listSites } from './calls.ts';
 import { newSite } from './fields.ts';
 
 const columns: readonly Column<SiteRecord>[] = [
-	{ name: 'name', title: 'Name', cell: ({ name }) => name },
-	{ name: 'slug', title: 'Short name', cell: ({ slug }) => <code>{slug}</code> },
-	{ name: 'ae', title: 'AE title', cell: ({ ae_title }) => (ae_title === null ? <span class="muted">–</span> : <code>{ae_title}</code>) },
+	{ name: 'name', title: 'Name', by: ({ name }) => name, cell: ({ name }) => name },
+	{ name: 'slug', title: 'Short name', by: ({ slug }) => slug, cell: ({ slug }) => <code>{slug}</code> },
+	{
+		name: 'ae',
+		title: 'AE title',
+		by: ({ ae_title: title }) => title,
+		cell: ({ ae_title }) => (ae_title === null ? <span class="muted">–</span> : <code>{ae_title}</code>),
+	},
 	{
 		name: 'authority',
 		title: 'Assigning authority',
 		spare: true,
 		cell: ({ default_authority }) => (default_authority === null ? <span class="muted">–</span> : <code>{default_authority}</code>),
 	},
-	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
-	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
+	{
+		name: 'created',
+		title: 'Created',
+		by: ({ created_at: at }) => at,
+		spare: true,
+		tight: true,
+		cell: ({ created_at }) => <Time at={created_at} />,
+	},
+	{ name: 'state', title: 'State', by: ({ active }) => Number(!active), tight: true, cell: ({ active }) => <Activity active={active} /> },
 ];
 
 export function Sites() {

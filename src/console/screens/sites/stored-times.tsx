@@ -81,7 +81,7 @@ function ReadAnew({ timeZone, set, onSet, onClose }: StoredTimesProps & { onClos
 								code: true,
 								maxLength: 250,
 								placeholder: 'Europe/Berlin',
-								hint: 'An IANA name. If it is empty, the zone of the site holds, else that of the host.',
+								hint: 'Write an IANA name. If it is empty, the zone of the site holds, or else that of the host.',
 							},
 						],
 					},

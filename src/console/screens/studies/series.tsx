@@ -2,10 +2,11 @@ import { useState } from 'preact/hooks';
 import { useAnswer } from '../../answers.ts';
 import { fileAddress } from '../../api.ts';
 import { LinkButton } from '../../components/button.tsx';
+import { CsvButton } from '../../components/csv-button.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Icon } from '../../components/icon.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { Table } from '../../components/table.tsx';
+import { OrderedTable, Table } from '../../components/table.tsx';
 import { When } from '../../components/time.tsx';
 import { count } from '../../format.ts';
 import { type InstanceRecord, instancePath, instancesOf } from '../../images/calls.ts';
@@ -27,24 +28,39 @@ export function SeriesTable({ site, study }: { site: string; study: WholeStudy }
 	const images = (uid: string) => pageOf('series', { site, id: study.id, series: uid });
 	return (
 		<>
-			<Table
+			<OrderedTable
 				caption="Series"
 				columns={[
-					{ name: 'number', title: 'No.', tight: true, cell: ({ number }) => number ?? '–' },
+					{ name: 'number', title: 'No.', by: ({ number }) => number, tight: true, cell: ({ number }) => number ?? '–' },
 					{
 						name: 'picture',
 						title: 'Image',
 						tight: true,
 						cell: (series) => <Thumbnail site={site} study={study.study_uid} series={series} href={images(series.series_uid)} />,
 					},
-					{ name: 'modality', title: 'Modality', tight: true, cell: ({ modality }) => modality },
+					{ name: 'modality', title: 'Modality', by: ({ modality }) => modality, tight: true, cell: ({ modality }) => modality },
 					{
 						name: 'description',
 						title: 'Description',
+						by: ({ description }) => description || null,
 						cell: ({ description, body_part: part }) => [description, part].filter((text) => text !== '').join(', ') || '–',
 					},
-					{ name: 'started', title: 'When', tight: true, spare: true, cell: ({ started }) => <When stated={started} /> },
-					{ name: 'instances', title: 'Instances', align: 'end', tight: true, cell: ({ instances }) => instances },
+					{
+						name: 'started',
+						title: 'When',
+						by: ({ started }) => started,
+						tight: true,
+						spare: true,
+						cell: ({ started }) => <When stated={started} />,
+					},
+					{
+						name: 'instances',
+						title: 'Instances',
+						by: ({ instances }) => instances,
+						align: 'end',
+						tight: true,
+						cell: ({ instances }) => instances,
+					},
 					{
 						name: 'actions',
 						title: '',
@@ -106,7 +122,10 @@ function Instances({ site, study, series }: { site: string; study: WholeStudy; s
 	const rows = answer.data ?? [];
 	return (
 		<>
-			<h3 class="sub-title">Instances of series {number ?? uid}</h3>
+			<div class="run-head">
+				<h3 class="sub-title">Instances of series {number ?? uid}</h3>
+				{rows.length > 0 && <CsvButton name="instances" rows={rows} />}
+			</div>
 			{answer.failure && <Problem failure={answer.failure} onRetry={answer.reload} />}
 			{answer.loading && rows.length === 0 ? (
 				<Loading lines={4} />

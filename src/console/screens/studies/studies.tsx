@@ -114,7 +114,7 @@ function Found({ site }: { site: string }) {
 					<Empty icon="studies" title={clear ? 'No studies match' : 'No studies yet'}>
 						<p>
 							{clear
-								? 'Enter the beginning of an accession number, of the UID of a study or of a number of the patient, or the whole UID of a series or instance.'
+								? 'Enter the beginning of an accession number, of a study UID or of a patient number, or the whole UID of a series or instance.'
 								: 'Images that arrive over DICOM or DICOMweb appear here by study.'}
 						</p>
 					</Empty>

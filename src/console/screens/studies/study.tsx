@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { useAnswer, wholeList } from '../../answers.ts';
 import { Button, LinkButton } from '../../components/button.tsx';
+import { CsvButton } from '../../components/csv-button.tsx';
 import { Empty, Loading } from '../../components/empty.tsx';
 import { Facts, Page, Panel } from '../../components/page.tsx';
 import { PrintButton, PrintHead } from '../../components/print.tsx';
@@ -68,10 +69,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 			<Panel title="Study">
 				<Facts
 					facts={[
-						[
-							'Patient',
-							study.patient && <a href={pageOf('patient', { site, id: study.patient })}>{study.patient_name || study.patient}</a>,
-						],
+						['Patient', study.patient && <a href={pageOf('patient', { site, id: study.patient })}>{study.patient_name || 'no name'}</a>],
 						['Accession number', study.accession_number && <code>{study.accession_number}</code>],
 						['Series', String(study.series)],
 						['Instances', String(study.instances)],
@@ -85,12 +83,15 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 			<Whose site={site} study={study} reload={answer.reload} />
 			<Steps site={site} study={study} />
 			<Reported site={site} study={study} />
-			<Panel title="Series">
+			<Panel title="Series" actions={study.series_list.length > 0 && <CsvButton name="series" rows={seriesOf(study)} />}>
 				{study.series_list.length === 0 ? <Empty icon="studies" title="No series" /> : <SeriesTable site={site} study={study} />}
 			</Panel>
 		</Page>
 	);
 }
+
+/** The series without their instances, which have a file of their own. */
+const seriesOf = ({ series_list: series }: WholeStudy) => series.map(({ instance_list: _, ...rest }) => rest);
 
 function Zone({ study }: { study: WholeStudy }) {
 	return (

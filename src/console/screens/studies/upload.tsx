@@ -150,7 +150,12 @@ function Outcomes({ site, state: { rows, total, isRunning } }: { site: string; s
 				caption="Files"
 				columns={[
 					{ name: 'name', title: 'File', cell: ({ name }) => name },
-					{ name: 'outcome', title: 'Outcome', tight: true, cell: ({ outcome }) => <Badge tone={tones[outcome]}>{outcome}</Badge> },
+					{
+						name: 'outcome',
+						title: 'Outcome',
+						tight: true,
+						cell: ({ outcome }) => <Badge tone={tones[outcome]}>{outcome === 'kept-aside' ? 'kept aside' : outcome}</Badge>,
+					},
 					{ name: 'reason', title: 'Why', cell: ({ reason }) => reason || '–' },
 					{
 						name: 'study',

@@ -31,6 +31,8 @@ const titles: Readonly<Record<Operation, string>> = {
 
 const actions: Readonly<Record<Operation, string>> = { assign: 'Give to this patient', split: 'Split off', move: 'Move' };
 
+const made: Readonly<Record<Operation, string>> = { assign: 'given to another patient', split: 'images split off', move: 'images moved' };
+
 const dones: Readonly<Record<Operation, string>> = {
 	assign: 'The study belongs to the other patient now.',
 	split: 'The images are a study of their own now.',
@@ -69,7 +71,7 @@ export function Whose({ site, study, reload }: Given) {
 					caption="Changes, newest first"
 					columns={[
 						{ name: 'at', title: 'When', tight: true, cell: ({ at }) => <Ago at={at} /> },
-						{ name: 'what', title: 'What', tight: true, cell: ({ operation: what }) => what },
+						{ name: 'what', title: 'What', tight: true, cell: ({ operation: what }) => made[what] },
 						{ name: 'study', title: 'Other study', spare: true, cell: ({ to_study: uid }) => uid && <code>{uid}</code> },
 						{ name: 'by', title: 'By', cell: ({ by }) => by },
 						{
@@ -164,7 +166,7 @@ function SeriesChoice({ study, chosen, choose }: { study: WholeStudy; chosen: re
 						onChange={(event) => choose(event.currentTarget.checked ? [...chosen, uid] : chosen.filter((other) => other !== uid))}
 					/>
 					<span>
-						{modality} {number ?? ''} ({instances})
+						{modality} {number ?? ''} ({count(instances, 'image')})
 					</span>
 				</label>
 			))}

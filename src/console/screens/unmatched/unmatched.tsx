@@ -41,7 +41,7 @@ function Shown({ unmatched, reload }: { unmatched: ShownUnmatched; reload(): voi
 		setFailure(undefined);
 		try {
 			const { id: message, outcome } = await replayUnmatched({ id });
-			say(`The message was taken: ${outcome}.`);
+			say(outcome === 'refused' ? 'The message was taken, and refused. Its page says why.' : 'The message was taken.');
 			navigate(pageOf('message', { id: message }));
 		} catch (error) {
 			setFailure(asFailure(error));

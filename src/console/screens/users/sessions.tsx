@@ -13,14 +13,15 @@ import { currentUser } from '../../session.ts';
 import { endSessions, listSessions } from './calls.ts';
 
 const columns: readonly Column<SessionRecord>[] = [
-	{ name: 'began', title: 'Signed in', tight: true, cell: ({ began_at }) => <Time at={began_at} /> },
-	{ name: 'seen', title: 'Last request', tight: true, cell: ({ seen_at }) => <Ago at={seen_at} /> },
+	{ name: 'began', title: 'Signed in', by: ({ began_at: at }) => at, tight: true, cell: ({ began_at }) => <Time at={began_at} /> },
+	{ name: 'seen', title: 'Last request', by: ({ seen_at: at }) => at, tight: true, cell: ({ seen_at }) => <Ago at={seen_at} /> },
 	{ name: 'source', title: 'From', cell: ({ source }) => <code>{source}</code> },
 ];
 
 const user: Column<SessionRecord> = {
 	name: 'user',
 	title: 'User',
+	by: ({ email }) => email,
 	cell: ({ email }) => <a href={pageOf('user', { email })}>{email}</a>,
 };
 

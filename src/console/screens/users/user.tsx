@@ -100,8 +100,8 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 					}}
 				>
 					<p>
-						{user.email} signs in with the password alone, until a new second factor is set up. Where the user is signed in, that ends. Make
-						sure that it is the user who asks.
+						{user.email} signs in with the password alone until a new second factor is set up, and is signed out everywhere. Make sure that
+						it is the user who asks.
 					</p>
 				</Confirm>
 			)}
@@ -115,7 +115,7 @@ function Shown({ user, reload }: { user: UserRecord; reload(): void }) {
 						setAsking(undefined);
 					}}
 				>
-					<p>The present password of {user.email} is of no use any more, and where the user is signed in, that ends.</p>
+					<p>The present password of {user.email} no longer works, and the user is signed out everywhere.</p>
 				</Confirm>
 			)}
 			{made && <OneTimePassword made={made} onClose={() => setMade(undefined)} />}

@@ -25,17 +25,30 @@ export function RoleBadge({ role: name }: Pick<UserRecord, 'role'>) {
 }
 
 const columns: readonly Column<UserRecord>[] = [
-	{ name: 'email', title: 'E-mail', cell: ({ email }) => email },
-	{ name: 'role', title: 'Role', tight: true, cell: (user) => <RoleBadge role={user.role} /> },
+	{ name: 'email', title: 'E-mail', by: ({ email }) => email, cell: ({ email }) => email },
+	{ name: 'role', title: 'Role', by: ({ role }) => role, tight: true, cell: (user) => <RoleBadge role={user.role} /> },
 	{
 		name: 'sites',
 		title: 'Sites',
 		cell: ({ sites, all_sites: all, admin }) =>
 			sites.length > 0 && !all ? <code>{sites.join(', ')}</code> : <span class="muted">{all || admin ? 'all' : 'none'}</span>,
 	},
-	{ name: 'signed-in', title: 'Last sign-in', tight: true, cell: ({ last_sign_in_at: at }) => <Ago at={at ?? null} never="none known" /> },
-	{ name: 'created', title: 'Created', spare: true, tight: true, cell: ({ created_at }) => <Time at={created_at} /> },
-	{ name: 'state', title: 'State', tight: true, cell: ({ active }) => <Activity active={active} /> },
+	{
+		name: 'signed-in',
+		title: 'Last sign-in',
+		by: ({ last_sign_in_at: at }) => at ?? null,
+		tight: true,
+		cell: ({ last_sign_in_at: at }) => <Ago at={at ?? null} never="none known" />,
+	},
+	{
+		name: 'created',
+		title: 'Created',
+		by: ({ created_at: at }) => at,
+		spare: true,
+		tight: true,
+		cell: ({ created_at }) => <Time at={created_at} />,
+	},
+	{ name: 'state', title: 'State', by: ({ active }) => Number(!active), tight: true, cell: ({ active }) => <Activity active={active} /> },
 ];
 
 export function Users() {
@@ -47,7 +60,7 @@ export function Users() {
 	return (
 		<Page
 			title="Users"
-			lead="People who sign in here or own API keys."
+			lead="These people sign in here or own API keys."
 			actions={
 				<Button kind="primary" icon="plus" onClick={() => setAdding(true)}>
 					New user
