@@ -82,7 +82,7 @@ export const findingOperations = [
 	}),
 	defineOperation({
 		name: 'messages histogram',
-		summary: 'counts messages, and refused ones among them, over time, for a histogram; bounded for each part of it',
+		summary: 'counts messages over time, and the refused ones among them, for a histogram; each part counts up to a limit',
 		method: 'POST',
 		path: '/messages/histogram',
 		role: 'auditor',
@@ -96,7 +96,7 @@ export const findingOperations = [
 	}),
 	defineOperation({
 		name: 'audit histogram',
-		summary: 'counts events of the audit trail over time, for a histogram; bounded for each part of it',
+		summary: 'counts events of the audit trail over time, for a histogram; each part counts up to a limit',
 		method: 'GET',
 		path: '/audit/histogram',
 		role: 'auditor',
@@ -109,7 +109,7 @@ export const findingOperations = [
 	}),
 	defineOperation({
 		name: 'association histogram',
-		summary: 'counts DICOM associations over time, for a histogram; bounded for each part of it',
+		summary: 'counts DICOM associations over time, for a histogram; each part counts up to a limit',
 		method: 'GET',
 		path: '/associations/histogram',
 		role: 'auditor',
@@ -122,7 +122,7 @@ export const findingOperations = [
 	}),
 	defineOperation({
 		name: 'study histogram',
-		summary: 'counts studies by the time at which they began over time, for a histogram; bounded for each part of it',
+		summary: 'counts studies over time, by when they began, for a histogram; each part counts up to a limit',
 		method: 'GET',
 		path: '/studies/histogram',
 		role: 'auditor',
@@ -135,7 +135,7 @@ export const findingOperations = [
 	}),
 	defineOperation({
 		name: 'unmatched histogram',
-		summary: 'counts messages that belong to no site over time, for a histogram; bounded for each part of it',
+		summary: 'counts messages that belong to no site over time, for a histogram; each part counts up to a limit',
 		method: 'GET',
 		path: '/unmatched/histogram',
 		role: 'auditor',
