@@ -44,7 +44,7 @@ export class LocalZone {
 		if (!this.#isUsed) return [];
 		const flags: Flag[] = [];
 		if (isAssumed) {
-			const text = `times without an offset were read in ${name}, the zone of this host: neither the sender nor its site has a time_zone`;
+			const text = `times without an offset were read in ${name}, the zone of this host: neither the sender nor its site has a time zone`;
 			flags.push({ code: 'time-zone-assumed', text });
 		}
 		if (this.#uncertain.has('gap')) {

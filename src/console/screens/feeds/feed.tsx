@@ -17,7 +17,7 @@ import { pageOf } from '../../pages.ts';
 import type { ScreenProps } from '../../screen.ts';
 import { may } from '../../session.ts';
 import { protocolNames } from '../clients/fields.ts';
-import { Outcome, surfaceNames } from '../messages/outcome.tsx';
+import { Outcome } from '../messages/outcome.tsx';
 import { pauseFeed, resumeFeed, type ShownFeed, showFeed } from './calls.ts';
 import { kindOf, State, silenceOf } from './states.tsx';
 import { TestMessage } from './test-message.tsx';
@@ -98,7 +98,7 @@ function factsOf(feed: ShownFeed) {
 	const { last_heard, received, refused, queued, p99_ms, protocols, called_ae, since } = feed;
 	return [
 		['Kind', kindOf(feed)],
-		['By', protocols.map((protocol) => protocolNames[protocol] ?? surfaceNames[protocol] ?? protocol).join(', ')],
+		['By', protocols.map((protocol) => protocolNames[protocol] ?? protocol.toUpperCase()).join(', ')],
 		['Last heard', <Ago key="heard" at={last_heard} />],
 		['Silent', silenceOf(feed)],
 		['Last hour', `${figure(received)} received, ${figure(refused)} refused`],
