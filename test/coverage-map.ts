@@ -111,6 +111,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/hl7v2/segments/{obx-value,structured-value,quantity,interpretation-codes}.ts', 'hl7v2/segments/obx'],
 	['src/hl7v2/segments/{context,item}.ts', 'hl7v2/segments/al1', 'hl7v2/segments/dg1', 'hl7v2/segments/pr1'],
 	['src/hl7v2/segments/{patient-group,pid-parts}.ts', 'hl7v2/events/patient-group', 'hl7v2/segments/pid'],
+	['src/hl7v2/events/visit.ts', 'hl7v2/events/adt'],
 	['src/hl7v2/segments/rol.ts', 'record/kinds/person-or-place'],
 	['src/hl7v2/segments/datatypes/*.ts', 'hl7v2/segments/datatypes', 'hl7v2/segments/pid'],
 	['src/hl7v3/{acknowledgement,envelope,encoding}.ts', 'surfaces/hl7-http/v3', 'hl7v3/read'],

@@ -44,10 +44,16 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 	} else if (!isAscii(message.bytes) && message.charsetAssumed) {
 		context.flag('charset-assumed', `MSH-18 names no character set that the bytes are in; read as ${message.charset.name}`);
 	}
+	if (message.malformedSegments > 0) context.flag('segment-skipped', malformed(message.malformedSegments));
 	const stated = event.changes(message, context);
 	const changes = context.mentions === undefined ? stated : [...context.mentions.changes(), ...stated];
 	const changeSet = readIn(zone, settings, { changes, flags: context.flags });
 	return { kind: 'apply', messageType, changeSet, leftOut: context.leftOut };
+}
+
+function malformed(count: number): string {
+	const [lines, they] = count === 1 ? ['1 line begins', 'it holds'] : [`${count} lines begin`, 'they hold'];
+	return `${lines} with no segment id and a field separator, and what ${they} was left out`;
 }
 
 /** MSH-9 to MSH-12. Returns MSH-9.1^MSH-9.2. */

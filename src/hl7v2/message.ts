@@ -36,7 +36,8 @@ export interface ParseOptions {
 /**
  * One HL7 v2 message over its bytes, which must not change while it is in use. A single pass finds the segments; everything else is found
  * and
- * decoded when it is read. Segments end in CR, LF or CRLF; blank lines are skipped.
+ * decoded when it is read. Segments end in CR, LF or CRLF; blank lines are skipped. Where they end in CR, a line behind an LF alone that begins with no
+ * segment id is text of the segment before it: an editor's line end that the sender did not escape.
  */
 export class Message {
 	readonly bytes: Uint8Array;
@@ -290,18 +291,22 @@ class MessageSource implements Source {
 		let nextReturn = -1;
 		let nextFeed = -1;
 		const linesMax = 3 * segmentsMax;
+		const firstReturn = found(text.indexOf('\r', position), end);
+		const endsInReturn = firstReturn < found(text.indexOf('\n', position), end);
 		while (position < end) {
 			// A delimiter is searched again only when it lies behind, so neither is searched twice.
 			if (nextReturn < position) nextReturn = found(text.indexOf('\r', position), end);
 			if (nextFeed < position) nextFeed = found(text.indexOf('\n', position), end);
 			const lineEnd = Math.min(nextReturn, nextFeed);
-			this.#take(position, lineEnd);
+			const isBehindFeed = endsInReturn && text.charCodeAt(position - 1) === 0x0a && text.charCodeAt(position - 2) !== 0x0d;
+			this.#take(position, lineEnd, isBehindFeed);
 			if (this.#lines.length > linesMax) throw new Failure('value-too-long', `the message has more than ${segmentsMax} segments`);
 			position = lineEnd + 1;
 		}
 	}
 
-	#take(from: number, lineEnd: number): void {
+	/** `mayContinue`: a line that begins with no segment id and a separator belongs to the segment before it. */
+	#take(from: number, lineEnd: number, mayContinue: boolean): void {
 		const { text } = this;
 		const end = contentEnd(text, from, lineEnd);
 		let start = from;
@@ -309,6 +314,10 @@ class MessageSource implements Source {
 		if (start === end) return;
 		const three = end === start + 3 || (end > start + 3 && text.charAt(start + 3) === this.delimiters.field);
 		const packed = three ? packedId(text, start) : 0;
+		if (mayContinue && (end === start + 3 || !isSegmentId(packed))) {
+			this.#lines[this.#lines.length - 2] = end;
+			return;
+		}
 		if (!isSegmentId(packed)) this.malformed += 1;
 		else if (packed === addId || packed === dscId) this.isDivided = true;
 		this.#lines.push(start, end, packed);

@@ -208,6 +208,26 @@ describe('segments', () => {
 		assert.equal(message.first('PID')?.text(1), '4');
 	});
 
+	test('a line end within a text does not end its segment where segments end in CR', () => {
+		const text = 'OBX|1|TX|R||First line\nsecond | line\n\nCT\nlast||||||F';
+		for (const end of ['\r', '\r\n']) {
+			const message = Message.parse(Buffer.from([header, text, 'NTE|1||a', ''].join(end)));
+			assert.deepEqual(
+				message.segments.map(({ id }) => id),
+				['MSH', 'OBX', 'NTE'],
+			);
+			assert.equal(segment(message, 'OBX').text(5), 'First line\nsecond ');
+			assert.equal(segment(message, 'OBX').text(6), ' line\n\nCT\nlast');
+			assert.equal(message.malformedSegments, 0);
+		}
+		const mixed = Message.parse(Buffer.from(`${header}\rPID|1|a\nPV1|1|b\nOBX|1|c`));
+		assert.deepEqual(
+			mixed.segments.map(({ id }) => id),
+			['MSH', 'PID', 'PV1', 'OBX'],
+		);
+		assert.equal(Message.parse(Buffer.from(`${header}\nOBX|1|TX|R||First\nsecond`)).malformedSegments, 1);
+	});
+
 	test('more than the limit are refused as too long', () => {
 		const bytes = wire(header, ...Array.from({ length: 10 }, (_, index) => `NTE|${index}`));
 		assert.equal(Message.parse(bytes, { segmentsMax: 11 }).segments.length, 11);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
 /** Text that PostgreSQL cannot compress; as an index entry it is too long. */
 const random = (length: number) => randomBytes(length).toString('hex').slice(0, length);
@@ -68,6 +68,39 @@ describe('a message on the wire', { timeout: 60_000 }, () => {
 	test('that ends without CR is answered when nothing follows', async () => {
 		const [answer] = await exchange(`\x0b${text([header('CR1'), pid])}\x1c`, 1);
 		assert.equal(msa(answer ?? '').code, 'AA');
+	});
+
+	test('with a line end in its text, a document in another component and an interpreter in components is stored whole', async () => {
+		const message = text([
+			header('LF1'),
+			'PID|1||LF-1||Doe^Jane||||||||020 1234^PRN^PH^jane@doe.example',
+			`${obr('LF-ORDER')}${'|'.repeat(28)}1234^Smith^John`,
+			'OBX|1|TX|18748-4^Rad^LN||First line\nsecond line||||||F',
+			'OBX|2|ED|PDF^Report||PDF^Base64^JVBERi0=||||||F',
+			'a line that is no segment',
+		]);
+		const [answer] = await exchange(`\x0b${message}\x1c\r`, 1);
+		assert.equal(msa(answer ?? '').code, 'AA');
+		const found = async (query: string) =>
+			(await service.fhir(`/fhir/${query}`, keys.north)).body.entry.map(({ resource }: FhirBody) => resource);
+		const [patient] = await found('Patient?identifier=LF-1');
+		assert.deepEqual(
+			patient.telecom.map(({ value }: FhirBody) => value),
+			['020 1234', 'jane@doe.example'],
+		);
+		const [read] = await found(`Observation?patient=${patient.id}&code=18748-4`);
+		assert.deepEqual([read.status, read.valueString], ['final', 'First line\nsecond line']);
+		const [report] = await found(`DiagnosticReport?patient=${patient.id}`);
+		assert.equal(report.resultsInterpreter[0].display, 'John Smith');
+		assert.deepEqual(
+			report.presentedForm.map(({ data }: FhirBody) => Buffer.from(data, 'base64').toString()),
+			['First line\nsecond line', '%PDF-'],
+		);
+		const [logged] = await service.rows<{ flags: { code: string }[] }>("select flags from message_log where control_id = 'LF1'");
+		assert.deepEqual(
+			logged?.flags.map(({ code }) => code).filter((code) => code !== 'time-zone-assumed'),
+			['segment-skipped'],
+		);
 	});
 
 	test('continued by ADD is stored whole', async () => {

@@ -44,8 +44,19 @@ function addPractitioners({ patch: { parts } }: PatientChange, message: Message,
 	parts['generalPractitioner'] = { ...held, 'ROL-4': further.map((reference, index) => ({ id: `ROL-4.${index + 1}`, ...reference })) };
 }
 
+/** Segments of ADT that state clinical facts and are not mapped. */
+const unread = ['OBX', 'IAM'] as const;
+
+function flagUnread(message: Message, context: Context): void {
+	const counts = unread.map((id) => ({ id, count: message.all(id).length })).filter(({ count }) => count > 0);
+	if (counts.length === 0) return;
+	const named = counts.map(({ id, count }) => `${count} ${id}`).join(' and ');
+	context.flag('segment-skipped', `${named} left out: these segments are not read in ADT`);
+}
+
 /** Adds the facts about the patient beside PID and PV1. */
 function withGroup(message: Message, patient: PatientChange, encounter: EncounterChange | undefined, context: Context): Change[] {
+	flagUnread(message, context);
 	const group = patientGroup(message);
 	addDemographics(patient, group, context);
 	addPractitioners(patient, message, context);

@@ -62,18 +62,37 @@ function refuseImage(obx: Segment, contentType: string | undefined, isImageType:
 	throw failureAt('business-rule', obx, 5, `${nameOf(obx)}-5 carries an image: HL7 imports no images, they arrive through DICOM`);
 }
 
+/** The encodings of table 0299 that cannot be taken for anything else. */
+const encodings: ReadonlySet<string> = new Set(['BASE64', 'HEX']);
+
+/** ED-4, the encoding, which the data follow; from senders who leave out ED-1 or ED-2 it stands earlier. */
+function encodingOf(obx: Segment, repetition: number): number {
+	if (obx.text(5, 5, repetition) !== '') return 4;
+	const early = [1, 2, 3].find(
+		(component) =>
+			encodings.has(obx.text(5, component, repetition).trim().toUpperCase()) && obx.text(5, component + 1, repetition).trim() !== '',
+	);
+	return early ?? 4;
+}
+
+/** A PDF file in base64, of which some senders make the whole field. */
+const bare = /^\s*JVBERi0/;
+
 /** Converts ED; undefined when it has no data. @throws Failure an image, or data that is not in its encoding */
 export function encapsulatedData(obx: Segment, repetition: number): Extension | undefined {
-	const type = obx.text(5, 2, repetition).trim();
-	const subtype = obx.text(5, 3, repetition).trim();
-	const data = obx.text(5, 5, repetition);
-	const contentType = mediaType(type, subtype);
+	const at = encodingOf(obx, repetition);
+	const [type = '', subtype = '', encoding = ''] = [at - 2, at - 1, at].map((component) =>
+		component < 1 ? '' : obx.text(5, component, repetition).trim(),
+	);
+	const isBare = obx.components(5, repetition) === 1 && bare.test(obx.text(5, 1, repetition));
+	const data = isBare ? obx.text(5, 1, repetition) : obx.text(5, at + 1, repetition);
+	const contentType = isBare ? 'application/pdf' : mediaType(type, subtype);
 	const isImage = (imageTypes.has(type.toUpperCase()) || type.toUpperCase() === 'IMAGE') && data !== '';
 	refuseImage(obx, contentType, isImage);
 	if (data === '') return undefined;
 	// Data must have a type (att-1); the type of plain bytes is enough.
 	const attachment: Attachment = { contentType: contentType ?? 'application/octet-stream' };
-	attachment.data = base64Of(obx, obx.text(5, 4, repetition), data);
+	attachment.data = base64Of(obx, isBare ? 'BASE64' : encoding, data);
 	refuseImage(obx, undefined, holdsImage(attachment.data));
 	return { url: attachmentUrl, valueAttachment: attachment };
 }

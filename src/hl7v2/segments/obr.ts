@@ -150,9 +150,19 @@ export function specimenOf(spm: Segment): Reference | undefined {
 	return reference;
 }
 
-/** NDL: its first component is a CNN (id, family, given, …) in subcomponents. */
+/**
+ * Returns a reader of the parts of an NDL, whose first component is a CNN (id, family, given, …) in subcomponents. Senders of a CN or XCN, as in the
+ * examples of the standard itself, have them as components; NDL-2 is a time, so a name there tells the two apart.
+ */
+function nameParts(obr: Segment, field: number, repetition: number): (number: number) => string {
+	const isNested = obr.subcomponents(field, 1, repetition) > 1 || !/^\p{L}/u.test(obr.text(field, 2, repetition).trim());
+	if (isNested) return (number) => obr.text(field, 1, repetition, number).trim();
+	return (number) => (number < 9 ? obr.text(field, number, repetition) : obr.text(field, 9, repetition, number - 8)).trim();
+}
+
+/** Reads an NDL. */
 export function namedPerson(obr: Segment, field: number, { mentions }: Context, repetition = 0): Reference | undefined {
-	const part = (subcomponent: number) => obr.text(field, 1, repetition, subcomponent).trim();
+	const part = nameParts(obr, field, repetition);
 	const display = joined(part(6), part(3), part(4), part(2), part(5));
 	const value = part(1);
 	if (display === '' && value === '') return undefined;

@@ -1,14 +1,15 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension } from '#fhir/datatypes.ts';
+import { codingSystem } from '#fhir/mapping/coding-system.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
 import { periodOf } from '#fhir/mapping/period.ts';
 import { joined } from '#fhir/mapping/text.ts';
-import { toDate, toDateTime, toTime } from '#fhir/mapping/timestamp.ts';
+import { hasTime, toDate, toDateTime, toTime } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
 import { encapsulatedData, referencePointer } from './attachment.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
-import { numeric, quantity, range, type Unit, type Value } from './quantity.ts';
+import { numeric, quantity, range, type Unit, ucum, type Value } from './quantity.ts';
 import { statedQuantity, withUnit } from './stated-number.ts';
 import { sampledData, structuredNumeric } from './structured-value.ts';
 
@@ -21,7 +22,13 @@ const numericReader: Reader = (obx, repetition, unit) => element('valueQuantity'
 const concept: Reader = (obx, repetition) => element('valueCodeableConcept', codeableConcept(obx, 5, repetition));
 const dateTime: Reader = (obx, repetition, _unit, context) =>
 	element('valueDateTime', toDateTime(obx.text(5, 1, repetition), context.zone));
-const date: Reader = (obx, repetition) => element('valueDateTime', toDate(obx.text(5, 1, repetition)));
+/** A DT has no time. One that was sent with a time keeps it, flagged. */
+const date: Reader = (obx, repetition, _unit, context) => {
+	const sent = obx.text(5, 1, repetition);
+	if (!hasTime(sent)) return element('valueDateTime', toDate(sent));
+	context.unreadable(obx, 5, 'has a time, which the type DT that OBX-2 names has not; read as a time');
+	return element('valueDateTime', toDateTime(sent, context.zone));
+};
 const time: Reader = (obx, repetition) => element('valueTime', toTime(obx.text(5, 1, repetition)));
 /** Renders a composite for people when FHIR's value[x] has no type for it. */
 const composite: Reader = (obx, repetition) => element('valueString', readable(obx, repetition));
@@ -29,9 +36,15 @@ const text: Reader = (obx, repetition) => element('valueString', obx.display(5, 
 
 const compositeQuantity: Reader = (obx, repetition, unit) => {
 	const value = decimal(obx.text(5, 1, repetition));
-	const name = obx.text(5, 2, repetition, 2) || obx.text(5, 2, repetition, 1);
-	return value === undefined ? undefined : element('valueQuantity', quantity(value, name === '' ? unit : { unit: name }));
+	return value === undefined ? undefined : element('valueQuantity', quantity(value, statedUnit(obx, repetition) ?? unit));
 };
+
+/** CQ-2, a CE in subcomponents. */
+function statedUnit(obx: Segment, repetition: number): Unit | undefined {
+	const [code = '', name = '', system = ''] = [1, 2, 3].map((subcomponent) => obx.text(5, 2, repetition, subcomponent).trim());
+	if (code === '' && name === '') return undefined;
+	return { unit: name || code, ...(code !== '' && codingSystem(system) === ucum ? { system: ucum, code } : {}) };
+}
 
 const numericRange: Reader = (obx, repetition, unit) => {
 	const [low, high] = [decimal(obx.text(5, 1, repetition)), decimal(obx.text(5, 2, repetition))];
@@ -101,7 +114,7 @@ function readable(obx: Segment, repetition: number): string | undefined {
 
 const textTypes: ReadonlySet<string> = new Set(['ST', 'TX', 'FT']);
 const numericTypes: ReadonlySet<string> = new Set(['NM', 'SN']);
-/** Types for which an empty repetition or missing data is no fault. */
+/** Types whose components beside the data or the pointer are no value. */
 const attachmentTypes: ReadonlySet<string> = new Set(['ED', 'RP']);
 
 function isText(type: string): boolean {
@@ -156,7 +169,14 @@ function repetitionValue(obx: Segment, repetition: number, type: string, unit: U
 	if (shown === '') return undefined;
 	const reader = readers[type];
 	const value = reader?.(obx, repetition, unit, context);
-	if (value !== undefined || attachmentTypes.has(type)) return value;
+	if (value !== undefined) return value;
+	if (attachmentTypes.has(type) && obx.components(5, repetition) > 1) {
+		context.flag(
+			'unreadable-value',
+			`${nameOf(obx)}-5 is of the type ${type} and has no ${type === 'ED' ? 'data (ED-5)' : 'pointer (RP-1)'}`,
+		);
+		return undefined;
+	}
 	const readableText = readable(obx, repetition);
 	if (readableText === undefined) return undefined;
 	const read = type === 'NM' ? statedQuantity(readableText, unit) : undefined;

@@ -11,7 +11,7 @@ export type Value = { element: string; value: Json } | { extension: Extension };
 /** OBX-6: the unit as people read it, and its code where that is UCUM's. */
 export type Unit = Pick<Quantity, 'unit' | 'system' | 'code'>;
 
-const ucum = 'http://unitsofmeasure.org';
+export const ucum = 'http://unitsofmeasure.org';
 
 /** UCUM only when OBX-6.3 (or 6.6) declares it: `mmol/L` alone is a name. */
 export function unitOf(obx: Segment): Unit {

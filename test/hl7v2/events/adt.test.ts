@@ -41,6 +41,19 @@ describe('ADT events about one patient', () => {
 			assert.equal(patients(set)[0]?.known, 'update');
 		});
 	}
+	for (const type of ['ADT^A01', 'ADT^A08', 'ADT^A28']) {
+		test(`OBX and IAM of an ${type} are left out and flagged`, () => {
+			const set = read(type, [pid, 'OBX|1|NM|H^Height^L||180|cm|||||F', 'OBX|2|NM|W^Weight^L||75|kg|||||F', 'IAM|1||A^Penicillin'], {
+				also,
+			});
+			assert.deepEqual(set.flags, [{ code: 'segment-skipped', text: '2 OBX and 1 IAM left out: these segments are not read in ADT' }]);
+		});
+	}
+	test('lines that are no segments are left out and flagged', () => {
+		const set = read('ADT^A08', [pid, 'a line of text', 'PIDX|1']);
+		const text = '2 lines begin with no segment id and a field separator, and what they hold was left out';
+		assert.deepEqual(set.flags, [{ code: 'segment-skipped', text }]);
+	});
 	for (const type of ['ADT^A01', 'ADT^A04', 'ADT^A08', 'ADT^A03', 'ADT^A31']) {
 		test(`a second PID in an ${type} is left out and flagged`, () => {
 			const set = read(type, [pid, 'PID|2||200'], { also });

@@ -100,6 +100,13 @@ describe('OBX-5 by OBX-2', () => {
 		{ type: 'DR', value: '20240102^20240101', expected: { valueString: '20240102 20240101' } },
 		{ type: 'NR', value: '10^9', expected: { valueString: '10 9' } },
 		{ type: 'CQ', value: '5^ml', expected: { valueQuantity: { value: 5, unit: 'ml' } } },
+		{
+			type: 'CQ',
+			value: '5^mL&millilitre&UCUM',
+			unit: 'g',
+			expected: { valueQuantity: { value: 5, unit: 'millilitre', system: 'http://unitsofmeasure.org', code: 'mL' } },
+		},
+		{ type: 'CQ', value: '5', unit: 'g', expected: { valueQuantity: { value: 5, unit: 'g' } } },
 		{ type: 'SI', value: '3', expected: { valueInteger: 3 } },
 		{
 			type: 'NA',
@@ -140,6 +147,12 @@ describe('OBX-5 by OBX-2', () => {
 				extension: [{ url: attachmentUrl, valueAttachment: { contentType: 'application/octet-stream', data: 'aGVsbG8=' } }],
 			},
 		},
+		...['PDF^Base64^JVBERi0=', '^PDF^Base64^JVBERi0=', '^AP^PDF^base64^JVBERi0=', 'JVBERi0='].map((value) => ({
+			type: 'ED',
+			value,
+			expected: { extension: [{ url: attachmentUrl, valueAttachment: { contentType: 'application/pdf', data: 'JVBERi0=' } }] },
+		})),
+		{ type: 'ED', value: 'No finding.', expected: { valueString: 'No finding.' } },
 		{
 			type: 'RP',
 			value: 'https://x.example/a b^^AP^PDF',

@@ -188,6 +188,19 @@ const parts: { name: string; field: number; value: string; part: string; expecte
 		expected: { home: [{ system: 'phone', value: '+31 71 5551234 X99', use: 'home' }] },
 	},
 	{
+		name: 'PID-13 with a number and an e-mail address in one repetition',
+		field: 13,
+		value: '020 1234^PRN^PH^a@b.example~c@d.example^NET^Internet^c@d.example',
+		part: 'telecom',
+		expected: {
+			home: [
+				{ system: 'phone', value: '020 1234', use: 'home' },
+				{ system: 'email', value: 'a@b.example', use: 'home' },
+				{ system: 'email', value: 'c@d.example', use: 'home' },
+			],
+		},
+	},
+	{
 		name: 'PID-14',
 		field: 14,
 		value: '071 1',

@@ -70,6 +70,13 @@ describe('OBR as a report', () => {
 		assert.equal((resource['performer'] as JsonObject[])[0]?.['display'], 'Tech');
 		assert.deepEqual(resource['specimen'], [{ type: 'Specimen', display: 'Blood' }]);
 		assert.deepEqual(resource['basedOn'], report(obr()).resource['basedOn']);
+		const asComponents = report(obr({ 32: '1^Weiss^Anna^^^Dr.^^^LAB&1.2.3&ISO~2', 33: '2&Roth^20240102', 34: '^Tech^Tom' })).resource;
+		assert.deepEqual(asComponents['resultsInterpreter'], [
+			{ type: 'Practitioner', identifier: { system: 'urn:oid:1.2.3', value: '1' }, display: 'Dr. Anna Weiss' },
+			{ type: 'Practitioner', identifier: { value: '2' } },
+			{ type: 'Practitioner', identifier: { value: '2' }, display: 'Roth' },
+		]);
+		assert.deepEqual(asComponents['performer'], [{ type: 'Practitioner', display: 'Tom Tech' }]);
 		const sampled = report(obr(), obx('NM', 'K', '1'), obx('NM', 'N', '1', 2), 'SPM|1|S1||SER^Serum');
 		assert.deepEqual(
 			(sampled.resource['specimen'] as JsonObject[]).map(({ display }) => display),
@@ -166,5 +173,23 @@ describe('the text of a report', () => {
 				['application/pdf', 'http://h/r.pdf', 'CT head'],
 			],
 		);
+	});
+});
+
+describe('values that are not what OBX-2 says', () => {
+	for (const [type, value, lacks] of [
+		['ED', '^AP^PDF^Base64', 'data (ED-5)'],
+		['RP', '^PACS^AP^PDF', 'pointer (RP-1)'],
+	] as const) {
+		test(`${type} without its ${lacks} is flagged`, () => {
+			const set = read('ORU^R01', ['PID|1||100', 'OBR|1||F1', `OBX|1|${type}|K^K^L||${value}||||||F`]);
+			assert.deepEqual(set.flags, [{ code: 'unreadable-value', text: `OBX-5 is of the type ${type} and has no ${lacks}` }]);
+		});
+	}
+	test('a DT that was sent with a time keeps it, and is flagged', () => {
+		const set = read('ORU^R01', ['PID|1||100', 'OBR|1||F1', 'OBX|1|DT|K^K^L||202401021530+0100||||||F']);
+		assert.equal(set.changes.find((change) => change.kind === 'observation')?.resource['valueDateTime'], '2024-01-02T15:30:00+01:00');
+		const text = 'OBX-5 has a time, which the type DT that OBX-2 names has not; read as a time';
+		assert.deepEqual(set.flags, [{ code: 'unreadable-value', text }]);
 	});
 });

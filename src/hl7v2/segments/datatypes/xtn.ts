@@ -24,10 +24,10 @@ const systems: Readonly<Record<string, string>> = {
 };
 
 /**
- * XTN (v2.5.1 §2.A.89) as ContactPoint: XTN-1, else 12 (unformatted), else the parts 5 to 8; XTN-4 for e-mail.
- * `use` is that of an item that names none. Undefined without content.
+ * XTN (v2.5.1 §2.A.89) as ContactPoints: XTN-1, else 12 (unformatted), else the parts 5 to 8; XTN-4 for e-mail. A number and an address in one
+ * repetition are two. `use` is that of an item that names none.
  */
-function contactPoint(segment: Segment, field: number, repetition: number, use: string | undefined, zone: Zone): ContactPoint | undefined {
+function pointsOf(segment: Segment, field: number, repetition: number, use: string | undefined, zone: Zone): ContactPoint[] {
 	const text = (component: number) => segment.text(field, component, repetition).trim();
 	const components = segment.components(field, repetition);
 	const useCode = components > 1 ? text(2).toUpperCase() : '';
@@ -39,12 +39,21 @@ function contactPoint(segment: Segment, field: number, repetition: number, use: 
 	if (system === 'email' || useCode === 'NET' || (equipment === '' && phone === '' && email !== '')) system = 'email';
 	if (equipment === '' && email === '' && first.includes('@')) system = 'email';
 	const value = system === 'email' ? email || phone : phone || email;
-	if (value === '') return undefined;
-	const point: ContactPoint = { system, value };
+	if (value === '') return [];
+	const points: ContactPoint[] = [{ system, value }];
+	const other = system === 'email' ? phone : email;
+	if (other !== value && isOfOtherKind(other, system)) points.push({ system: system === 'email' ? 'phone' : 'email', value: other });
 	const pointUse = entryOf(uses, useCode) ?? (equipment === 'CP' ? 'mobile' : use);
-	if (pointUse !== undefined) point.use = pointUse;
-	if (components > 12) addRankAndPeriod(point, segment, field, repetition, zone);
-	return point;
+	for (const point of points) {
+		if (pointUse !== undefined) point.use = pointUse;
+		if (components > 12) addRankAndPeriod(point, segment, field, repetition, zone);
+	}
+	return points;
+}
+
+/** A number beside an e-mail address, or an address beside a number. */
+function isOfOtherKind(text: string, system: string): boolean {
+	return system === 'email' ? /\d/.test(text) && !text.includes('@') : text.includes('@');
 }
 
 /** `+country area local Xextension`. */
@@ -68,8 +77,7 @@ export function contactPoints(segment: Segment, field: number, use: string | und
 	const points: ContactPoint[] = [];
 	const repetitions = segment.repetitions(field);
 	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const point = contactPoint(segment, field, repetition, use, zone);
-		if (point) points.push(point);
+		points.push(...pointsOf(segment, field, repetition, use, zone));
 	}
 	return points;
 }
