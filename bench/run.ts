@@ -28,6 +28,7 @@ const alone: Readonly<Record<string, () => Promise<Bench>>> = {
 	growth: async () => (await import('./load/fhir-growth.ts')).growth,
 	messages: async () => (await import('./load/messages.ts')).messages,
 	soak: async () => (await import('./load/soak.ts')).soak,
+	nodes: async () => (await import('./load/nodes.ts')).nodes,
 	shares: async () => (await import('./load/shares.ts')).shares,
 	simulate: async () => (await import('./simulate.ts')).simulate,
 	'fhir-bundles': async () => (await import('./load/fhir-bundles.ts')).run,

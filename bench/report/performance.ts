@@ -26,6 +26,7 @@ const titles: Readonly<Record<string, string>> = {
 	growth: 'Growth',
 	messages: 'A million messages',
 	soak: 'Ten minutes at 80 %',
+	nodes: 'Several nodes on one database',
 	simulate: 'A simulated day',
 };
 
@@ -36,6 +37,8 @@ const introductions: Readonly<Record<string, string>> = {
 		'One C-STORE under way on each association; TCP_NODELAY on both sides. Every receiver takes the same files, one after the other, and a `sync`\ncomes before each turn. storescp keeps no index and does not fsync; Orthanc has its SQLite index.',
 	'hl7-parse':
 		'Parsing and extracting what the events need, with unescaping, components and character set. The C program only finds delimiters with\n`memchr`. simple-hl7 splits and does not resolve escapes.',
+	nodes:
+		'Nodes of one process with one worker, 12 sites, 48 connections in all, each node with its part of them. All nodes, the senders and PostgreSQL share\nthe cores of one machine, so this shows what nodes cost one another; [capacity.md](capacity.md) says what further machines add.',
 	ledger:
 		'Clients of 20 sites send unique, numbered work over MLLP, HTTP, FHIR create and C-STORE, one after the other each; afterwards every\nacknowledged piece is stored, once, in the order of its sender.',
 };
