@@ -36,6 +36,13 @@ class Window {
 	}
 }
 
+/**
+ * The first bytes of a compressed image: SOI of JPEG and JPEG-LS, SOC and SIZ of JPEG 2000, and the signature of a JP2 file. Within a codestream the
+ * first two cannot occur (ISO/IEC 10918-1 §B.1.1.5, ISO/IEC 15444-1 §A.1).
+ */
+const streamStarts = ['ffd8ff', 'ff4fff51', '0000000c6a502020'].map((hex) => Buffer.from(hex, 'hex'));
+const startBytesMax = 8;
+
 function broken(): Failure {
 	return new Failure('not-acceptable', 'the fragments of the pixel data cannot be told apart; the instance can be retrieved whole');
 }
@@ -77,6 +84,22 @@ export class Fragments {
 		}
 		if (extents.length === 0) throw broken();
 		return extents;
+	}
+
+	/** Groups fragments by the compressed image that they belong to: one begins with each fragment that has the first bytes of one. */
+	async streams(extents: readonly Extent[]): Promise<Extent[][]> {
+		const streams: Extent[][] = [];
+		for (const extent of extents) {
+			const begun = streams.at(-1);
+			if (begun === undefined || (await this.#isStart(extent))) streams.push([extent]);
+			else begun.push(extent);
+		}
+		return streams;
+	}
+
+	async #isStart({ start, end }: Extent): Promise<boolean> {
+		const bytes = await this.#window.bytesAt(start, Math.min(startBytesMax, end - start));
+		return streamStarts.some((signature) => signature.equals(bytes.subarray(0, signature.length)));
 	}
 }
 

@@ -44,8 +44,11 @@ async function encapsulated(dataSet: StoredDataSet, offset: number, frames: numb
 	if (frames === 1) return { frames, extentsOf: () => fragments.extents() };
 	if (offsets.length === frames) return { frames, extentsOf: (index) => fragments.extents(offsets[index], offsets[index + 1]) };
 	const extents = await fragments.extents();
-	if (extents.length !== frames) throw indistinct();
-	return { frames, extentsOf: (index) => extents.slice(index, index + 1) };
+	if (extents.length === frames) return { frames, extentsOf: (index) => extents.slice(index, index + 1) };
+	// Without a table a frame may still have several fragments (PS3.5 §A.4): then the streams themselves tell where each begins.
+	const streams = await fragments.streams(extents);
+	if (streams.length !== frames) throw indistinct();
+	return { frames, extentsOf: (index) => streams[index] ?? [] };
 }
 
 function indistinct(): Failure {

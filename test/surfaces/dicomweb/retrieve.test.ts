@@ -49,8 +49,10 @@ const native = Buffer.concat([
 	element(0x7fe0_0010, 'OW', pixels),
 ]);
 const fragments = [100, 40, 60].map((length, index) => Buffer.alloc(length, index + 1));
-const compressed = (instance: string, frames: number, table: number[]) =>
-	Buffer.concat([...identity(instance.slice(0, 5), instance), ...image(frames, [8, 8]), encapsulated(table, fragments)]);
+/** Two JPEG streams in three fragments: the second stream begins with the third one. */
+const streams = fragments.map((fragment, index) => Buffer.concat([Buffer.from(index === 1 ? 'ff00ff00' : 'ffd8ffc3', 'hex'), fragment]));
+const compressed = (instance: string, frames: number, table: number[], items = fragments) =>
+	Buffer.concat([...identity(instance.slice(0, 5), instance), ...image(frames, [8, 8]), encapsulated(table, items)]);
 const sample = (seriesUid: string, sopInstanceUid: string) => sampleDataSet({ studyUid: '2.1', seriesUid, sopInstanceUid, pixels });
 const big = sampleDataSet({
 	studyUid: '2.1',
@@ -68,6 +70,8 @@ const sent: Record<string, [dataSet: Buffer, transferSyntax: string | undefined]
 	'2.1.3.2': [compressed('2.1.3.2', 2, [0, 108]), jpegLossless],
 	'2.1.3.3': [compressed('2.1.3.3', 2, []), jpegLossless],
 	'2.1.3.4': [compressed('2.1.3.4', 1, []), jpegLossless],
+	'2.1.3.5': [compressed('2.1.3.5', 2, [], streams), jpegLossless],
+	'2.1.3.6': [compressed('2.1.3.6', 3, [4], streams.slice(1)), jpegLossless],
 	'2.1.4.1': [
 		Buffer.concat([...identity('2.1.4', '2.1.4.1'), ...image(2, [50, 20]), element(0x7fe0_0010, 'OW', Buffer.alloc(100), undefined, 4000)]),
 		undefined,
@@ -278,6 +282,8 @@ describe('WADO-RS', () => {
 		assert.deepEqual(await bytesOf('2.1.3.1', '3,1'), [third, first]);
 		assert.deepEqual(await bytesOf('2.1.3.2', '1,2'), [first, Buffer.concat([second, third])]);
 		assert.deepEqual(await bytesOf('2.1.3.4', '1'), [Buffer.concat(fragments)]);
+		assert.deepEqual(await bytesOf('2.1.3.5', '1,2'), [Buffer.concat(streams.slice(0, 2)), streams[2]]);
+		assert.equal((await of('2.1.3.6', '1')).status, 406);
 		const jpeg = await of('2.1.3.1', '1', { Accept: 'image/jpeg' });
 		assert.deepEqual([jpeg.headers.get('content-type'), jpeg.bytes], ['image/jpeg', first]);
 		const asOctets = await of('2.1.3.1', '1', { Accept: 'multipart/related; type="application/octet-stream"; transfer-syntax=*' });
