@@ -2,6 +2,7 @@ import type { Attributes } from './attributes.ts';
 import { tableOf } from './lookup-table.ts';
 import { NoPicture } from './picture.ts';
 import type { StoredValues } from './samples.ts';
+import { expandedPalette } from './segmented-palette.ts';
 import type { PixelShape } from './shape.ts';
 
 /** The order of the samples of a colour image once it is decoded. */
@@ -73,12 +74,12 @@ const palettes = [
 export function palettePicture(values: StoredValues, attributes: Attributes, { isSigned }: PixelShape): Uint8Array {
 	const rgb = new Uint8Array(values.length * 3);
 	for (const [colour, { descriptor, data, segmented }] of palettes.entries()) {
-		if (attributes.bytes(data) === undefined && attributes.bytes(segmented) !== undefined) {
-			throw new NoPicture('segmented palettes are not shown');
-		}
 		const stated = attributes.words(descriptor);
 		const [first = 0] = attributes.words(descriptor, isSigned).slice(1);
-		const table = tableOf(stated, first, attributes.bytes(data), attributes.words(data));
+		const segments = attributes.bytes(data) === undefined ? attributes.bytes(segmented) : undefined;
+		const table = segments
+			? { bits: stated[2] ?? 16, entries: expandedPalette(stated, segments, attributes.words(segmented)) }
+			: tableOf(stated, first, attributes.bytes(data), attributes.words(data));
 		const shown = eightBitEntries(table.entries, table.bits);
 		const last = (stated[0] || 65_536) - 1;
 		for (let index = 0; index < values.length; index++) {

@@ -73,10 +73,17 @@ function interest(attributes: Attributes, { values, shape, toValue, asked }: Int
 	}
 	const table =
 		attributes.item(sequences.voiLut) ?? groups.map((group) => group?.item(sequences.voiLut)).find((item) => item !== undefined);
-	if (table) return greyOfTable(lookupTable(table, true));
+	if (table) return greyOfTable(lookupTable(table, hasNegative(shape, toValue)));
 	const isPlain = shape.bitsStored <= 8 && !shape.isSigned && toValue(0) === 0 && toValue(1) === 1;
 	if (isPlain) return (value) => value / (2 ** shape.bitsStored - 1);
 	return greyOf(windowOfValues(values, toValue, paddingOf(attributes, shape.isSigned)));
+}
+
+/** Tells whether values below 0 can come to a VOI LUT; only then is its first input signed (PS3.3 §C.11.2.1.1). */
+function hasNegative({ bitsStored, isSigned }: PixelShape, toValue: (stored: number) => number): boolean {
+	const half = 2 ** (bitsStored - 1);
+	const ends = isSigned ? [-half, half - 1] : [0, 2 * half - 1];
+	return ends.some((stored) => toValue(stored) < 0);
 }
 
 function greyOfTable(table: LookupTable): (value: number) => number {

@@ -130,6 +130,20 @@ describe('grey', () => {
 		],
 		['a VOI LUT', { further: [sequence(0x0028_3010, [table(1, 10, [0, 512, 1023])])], bytes: Uint8Array.of(0, 1, 2, 9) }, [0, 0, 128, 255]],
 		[
+			'a VOI LUT of values that are never negative begins above 32,767',
+			{ bits: 16, further: [sequence(0x0028_3010, [table(40_000, 8, [0, 128, 255])])], bytes: words(39_000, 40_000, 40_001, 65_000) },
+			[0, 0, 128, 255],
+		],
+		[
+			'a VOI LUT of values that may be negative begins below 0',
+			{
+				bits: 16,
+				further: [...rescale(1, -1024), sequence(0x0028_3010, [table(-1000, 8, [0, 128, 255])])],
+				bytes: words(0, 24, 25, 2000),
+			},
+			[0, 0, 128, 255],
+		],
+		[
 			'32 bits',
 			{ bits: 32, bytes: new Uint8Array(Uint32Array.of(0, 1_000_000_000, 2_000_000_000, 4_000_000_000).buffer) },
 			[0, 64, 128, 255],
@@ -181,6 +195,30 @@ describe('colour', () => {
 		assert.deepEqual(await shown({ ...given, further: wide }), [0x7f, 0, 0x64, 0, 0x10, 0]);
 		const narrow = sorted([...palette(1, [0, 0x7f]), ...palette(2, [0x10, 0]), ...palette(3, [0, 0x64])]);
 		assert.deepEqual(await shown({ ...given, further: narrow }), [0x7f, 0, 0x64, 0, 0x10, 0]);
+	});
+
+	test('segmented palettes: single entries, lines and copies, of 8 and of 16 bits', async () => {
+		const palettes = (bits: number, segments: Uint8Array, entries = 7) => [
+			...[1, 2, 3].map((colour) => element(0x0028_1100 + colour, 'US', Buffer.from(words(entries, 0, bits)))),
+			...[1, 2, 3].map((colour) => element(0x0028_1220 + colour, 'OW', Buffer.from(segments))),
+		];
+		const given = { photometric: 'PALETTE COLOR', columns: 7, bytes: Uint8Array.of(0, 1, 2, 3, 4, 5, 6) };
+		// Two entries, a line of two more, and both segments but the last entry once again by their offset.
+		const expected = [10, 20, 30, 40, 10, 20, 30].flatMap((grey) => [grey, grey, grey]);
+		const wide = words(0, 2, 10 << 8, 20 << 8, 1, 2, 40 << 8, 2, 1, 0, 0, 1, 1, 30 << 8);
+		assert.deepEqual(await shown({ ...given, further: palettes(16, wide) }), expected);
+		const narrow = Uint8Array.of(0, 2, 10, 20, 1, 2, 40, 2, 1, 0, 0, 0, 0, 1, 1, 30);
+		assert.deepEqual(await shown({ ...given, further: palettes(8, narrow) }), expected);
+		const endless = Uint8Array.of(0, 1, 10, 0, 2, 1, 3, 0, 0, 0);
+		for (const [segments, entries] of [
+			[narrow, 9],
+			[narrow, 5],
+			[endless, 7],
+			[Uint8Array.of(1, 2, 40, 0), 2],
+			[Uint8Array.of(7, 1), 1],
+		] as const) {
+			assert.match(await reason({ ...given, further: palettes(8, segments, entries) }), /segments of a palette/);
+		}
 	});
 
 	test('other colour models are refused by name', async () => {
