@@ -278,7 +278,7 @@ export class ElementWalk {
 		}
 		if (tag >= item) throw new DataSetError('structure', 'an item lies outside a sequence');
 		if (!this.#frame.explicit) {
-			return this.#begin(buffer, at, 8, tag, this.#visitor.vrOf(tag), this.#lengthAt(buffer, at + 4));
+			return this.#readImplicit(buffer, at, tag);
 		}
 		const code = buffer.readUInt16BE(at + 4);
 		const vr = vrByCode[code] ?? this.#unknownVr(code);
@@ -289,6 +289,18 @@ export class ElementWalk {
 		}
 		if (buffer.length - at < 12) return 0;
 		return this.#begin(buffer, at, 12, tag, vr, this.#lengthAt(buffer, at + 8));
+	}
+
+	/**
+	 * In implicit VR the dictionary tells what is a sequence. Elements have changed their VR, and old writers use tags that got another meaning later:
+	 * what does not begin with an item is no sequence, and nobody knows what it is.
+	 */
+	#readImplicit(buffer: Buffer, at: number, tag: number): number {
+		const length = this.#lengthAt(buffer, at + 4);
+		const vr = this.#visitor.vrOf(tag);
+		if (vr !== 'SQ' || length === 0 || length === undefinedLength) return this.#begin(buffer, at, 8, tag, vr, length);
+		if (length >= 8 && buffer.length - at < 12) return 0;
+		return this.#begin(buffer, at, 8, tag, length >= 8 && this.#tagAt(buffer, at + 8) === item ? vr : 'UN', length);
 	}
 
 	/** A VR of a later edition is written in the long form; what cannot be a VR is met in the field in the short form. */

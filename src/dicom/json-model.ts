@@ -180,8 +180,9 @@ class Builder implements DataSetVisitor {
 		return vr === 'XS' ? (this.#isSigned ? 'SS' : 'US') : vr;
 	}
 
-	element(tag: number, vr: string, length: number) {
+	element(tag: number, written: string, length: number) {
 		const { json, path } = this.#level;
+		const vr = length === 0xff_ff_ff_ff ? written : this.#knownVr(tag, written);
 		if (this.#levels.length === 0) {
 			if (tag < 0x0004_0000) throw new DataSetError('encoding', 'a command or file meta element lies in the data set');
 			if (tag >= pixelData) {
@@ -210,8 +211,19 @@ class Builder implements DataSetVisitor {
 		json[key(tag)] = uri === undefined ? { vr } : { vr, BulkDataURI: uri };
 	}
 
-	value(tag: number, vr: string, bytes: Buffer, littleEndian: boolean): void {
+	/**
+	 * Programs that do not know an element write UN, and its value in implicit VR little endian (PS3.5 §6.2.2). The VR of the standard says more. A
+	 * sequence stays as it is: its items were not read.
+	 */
+	#knownVr(tag: number, written: string): string {
+		const known = written === 'UN' ? this.vrOf(tag) : written;
+		return known === 'SQ' && written === 'UN' ? 'UN' : known;
+	}
+
+	value(tag: number, written: string, bytes: Buffer, isLittle: boolean): void {
 		const { json } = this.#level;
+		const vr = this.#knownVr(tag, written);
+		const littleEndian = isLittle || written === 'UN';
 		if (bytes.length === 0) json[key(tag)] = { vr };
 		else if (binaryVrs.has(vr)) json[key(tag)] = { vr, InlineBinary: inlineBinary(vr, bytes, littleEndian) };
 		else if (tag === specificCharacterSet) {

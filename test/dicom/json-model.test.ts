@@ -88,6 +88,58 @@ describe('the DICOM JSON Model', () => {
 		assert.deepEqual(of('OB', Buffer.alloc(2000)), { vr: 'OB', BulkDataURI: 'bulk/00091001' });
 	});
 
+	test('what is written as UN is read by the VR of the standard, in little endian', () => {
+		const big = { explicit: true, littleEndian: false };
+		for (const [writing, syntax] of [[explicitLittle, explicitLittleEndian] as const, [big, '1.2.840.10008.1.2.2'] as const]) {
+			const unknown = (tag: number, value: Buffer | string) => element(tag, 'UN', value, writing);
+			const found = json(
+				Buffer.concat([
+					unknown(0x0008_0005, 'ISO_IR 100'),
+					unknown(0x0008_0016, '1.2.3\0'),
+					unknown(0x0009_0010, 'EXAMPLE 1.0'),
+					unknown(0x0009_1001, 'private '),
+					unknown(0x0010_0010, 'M\xfcller^Ida'),
+					unknown(0x0028_0010, Buffer.from([0, 2])),
+					unknown(0x0028_0103, Buffer.from([1, 0])),
+					unknown(0x0028_0120, Buffer.from([0xfe, 0xff])),
+					unknown(0x0040_0275, Buffer.from('feff00e000000000', 'hex')),
+				]),
+				syntax,
+			);
+			assert.deepEqual(found, {
+				'00080005': { vr: 'CS', Value: ['ISO_IR 192'] },
+				'00080016': { vr: 'UI', Value: ['1.2.3'] },
+				'00090010': { vr: 'LO', Value: ['EXAMPLE 1.0'] },
+				'00091001': { vr: 'UN', InlineBinary: Buffer.from('private ').toString('base64') },
+				'00100010': { vr: 'PN', Value: [{ Alphabetic: 'Müller^Ida' }] },
+				'00280010': { vr: 'US', Value: [512] },
+				'00280103': { vr: 'US', Value: [1] },
+				'00280120': { vr: 'SS', Value: [-2] },
+				'00400275': { vr: 'UN', InlineBinary: '/v8A4AAAAAA=' },
+			});
+		}
+	});
+
+	test('in implicit VR, what does not begin with an item is no sequence, and what follows is read', () => {
+		const implicit = { explicit: false, littleEndian: true };
+		const of = (tag: number, value: Buffer | string) => element(tag, '', value, implicit);
+		const bytes = Buffer.concat([
+			of(0x0008_0110, 'short '),
+			of(0x0008_1140, ''),
+			of(0x0040_a170, 'FINDING OF OLD'),
+			sequence(0x0040_a730, [of(0x0008_0104, 'an item ')], { writing: implicit, vr: '' }),
+			of(0x0040_a993, 'behind'),
+		]);
+		for (const size of [1, 7, bytes.length]) {
+			const found = json(bytes, implicitLittleEndian, size);
+			assert.deepEqual(found['00080110'], { vr: 'UN', InlineBinary: Buffer.from('short ').toString('base64') });
+			assert.deepEqual(found['00081140'], { vr: 'SQ' });
+			assert.deepEqual(found['0040A170'], { vr: 'UN', InlineBinary: Buffer.from('FINDING OF OLD').toString('base64') });
+			assert.deepEqual(found['0040A730'], { vr: 'SQ', Value: [{ '00080104': { vr: 'LO', Value: ['an item'] } }] });
+			assert.ok(found['0040A993']);
+		}
+	});
+
 	test('bulk data in an item is referred to by the way to it; a character set holds within its item', () => {
 		const item = Buffer.concat([
 			element(0x0008_0005, 'CS', 'ISO_IR 144'),
