@@ -47,9 +47,12 @@ export function dateOf(text: string): string | undefined {
 	return `${year}-${month}-${day}`;
 }
 
-/** TM (`HHMMSS.FFFFFF`, shorter, or with colons) to the second; a leap second is the last one of its minute. */
+/**
+ * TM (`HHMMSS.FFFFFF`, shorter, or with colons) to the second; a leap second is the last one of its minute. How many digits a fraction has is not
+ * asked: some writers give seven, and it is cut off anyway.
+ */
 export function timeOf(text: string): string | undefined {
-	const match = /^(\d\d)(?::?(\d\d)(?::?(\d\d)(?:\.\d{1,6})?)?)?$/.exec(firstOf(text) ?? '');
+	const match = /^(\d\d)(?::?(\d\d)(?::?(\d\d)(?:\.\d*)?)?)?$/.exec(firstOf(text) ?? '');
 	if (!match) return undefined;
 	const [, hour = '', minute = '00', second = '00'] = match;
 	if (Number(hour) > 23 || Number(minute) > 59 || Number(second) > 60) return undefined;

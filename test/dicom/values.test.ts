@@ -58,15 +58,16 @@ describe('values', () => {
 	});
 
 	test('times, to the second', () => {
-		assert.deepEqual(['10', '1020', '102030', '102030.5', '10:20:30', '235960'].map(timeOf), [
+		assert.deepEqual(['10', '1020', '102030', '102030.5', '102030.1234567', '10:20:30', '235960'].map(timeOf), [
 			'10:00:00',
 			'10:20:00',
 			'10:20:30',
 			'10:20:30',
 			'10:20:30',
+			'10:20:30',
 			'23:59:59',
 		]);
-		for (const wrong of ['', '24', '1060', '102061', '1', 'noon']) assert.equal(timeOf(wrong), undefined, wrong);
+		for (const wrong of ['', '24', '1060', '102061', '1', 'noon', '1020.5']) assert.equal(timeOf(wrong), undefined, wrong);
 		assert.deepEqual(
 			[dateTimeOf('20240131', ''), dateTimeOf('20240131', '1020'), dateTimeOf('', '1020')],
 			['2024-01-31', '2024-01-31T10:20:00', undefined],
