@@ -61,6 +61,7 @@ const nobody: Snapshot = {
 	siteLimits: new Map(),
 	issuers: [],
 	definitionVersions: new Map(),
+	movedSites: new Map(),
 	crossOrigins: new Set(),
 };
 const noClients = new ClientIndex([]);
@@ -160,6 +161,7 @@ export class DatabaseDirectory
 
 	matchSender(_protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch {
 		const match = (this.#holds ? this.#mllpClients : noClients).match(address, application, facility);
+		if (match.kind === 'match' && this.#snapshot.movedSites.has(match.grant.siteId)) return unavailable;
 		return match.kind === 'match' || this.certain ? match : unavailable;
 	}
 
@@ -169,6 +171,7 @@ export class DatabaseDirectory
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
 		const match = (this.#holds ? this.#associations : noAssociations).match(calledAe, callingAe, address);
+		if (match.kind === 'accepted' && this.#snapshot.movedSites.has(match.siteId)) return unavailable;
 		return match.kind === 'accepted' || this.certain ? match : unavailable;
 	}
 

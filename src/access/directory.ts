@@ -12,6 +12,8 @@ export interface KeyGrant {
 	settings: Settings;
 	/** The access token, or the limited API key, permits these on FHIR. An API key without limits has none, and permits everything. */
 	scopes?: Scopes;
+	/** The site is served from another database now: says where and since when. */
+	moved?: string;
 	/** The API key is limited to these. */
 	keyScopes?: readonly KeyScope[];
 }

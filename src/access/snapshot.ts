@@ -9,6 +9,7 @@ import {
 	readDefinitionVersions,
 	readDicomSites,
 	readIntegrationClients,
+	readMovedSites,
 	readRemoteAes,
 	readSites,
 	readTokenIssuers,
@@ -40,6 +41,8 @@ export interface Snapshot {
 	issuers: readonly TokenIssuer[];
 	/** The key is the id of the site. Sites without an entry have loaded no definitions. */
 	definitionVersions: ReadonlyMap<string, string>;
+	/** Says of a site that is served from another database now where and since when; the key is its id. */
+	movedSites: ReadonlyMap<string, string>;
 	/** The origins whose web pages may call, of all sites together. */
 	crossOrigins: ReadonlySet<string>;
 }
@@ -57,7 +60,8 @@ export async function readVersion(client: pg.ClientBase): Promise<string> {
 /** Reads everything that decides access. The version is read first, so that the next poll notices a change made meanwhile. */
 export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolean): Promise<Snapshot> {
 	const version = await readVersion(client);
-	const keys = new Map((await carriedOut(client, readApiKeys)).map((row) => heldKey(row as KeyRow)));
+	const movedSites = new Map(((await carriedOut(client, readMovedSites)) as MovedRow[]).map(([id, ...moved]) => [id, movedText(...moved)]));
+	const keys = new Map((await carriedOut(client, readApiKeys)).map((row) => heldKey(row as KeyRow, movedSites)));
 	const rows = (await carriedOut(client, readIntegrationClients)) as ClientRow[];
 	const clients = rows.map((row) => clientOf(row, allowAnySource));
 	const dicomClients = rows.flatMap((row, index) => dicomClientOf(row, clients[index]));
@@ -79,16 +83,32 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 		if (waitingMax === null && associationsMax === null) continue;
 		siteLimits.set(siteId, { waitingMax: waitingMax ?? undefined, associationsMax: associationsMax ?? undefined });
 	}
-	const issuers = ((await carriedOut(client, readTokenIssuers)) as IssuerRow[]).map(issuerOf);
+	const issuers = ((await carriedOut(client, readTokenIssuers)) as IssuerRow[]).map((row) => issuerOf(row, movedSites));
 	const definitionVersions = new Map((await carriedOut(client, readDefinitionVersions)) as [string, string][]);
 	const crossOrigins = new Set((await carriedOut(client, readCrossOrigins)).map(([origin]) => String(origin)));
-	return { version, keys, clients, dicomSites, dicomClients, remoteAes, slugs, siteLimits, issuers, definitionVersions, crossOrigins };
+	return {
+		version,
+		keys,
+		clients,
+		dicomSites,
+		dicomClients,
+		remoteAes,
+		slugs,
+		siteLimits,
+		issuers,
+		definitionVersions,
+		movedSites,
+		crossOrigins,
+	};
 }
 
 type KeyRow = [string, Buffer, string, string, unknown, KeyScope[] | null, Date, Date | null, string | null];
 
-function heldKey([keyId, digest, siteId, siteSlug, settings, scopes, createdAt, expiresAt, replacedBy]: KeyRow): [string, HeldKey] {
-	const grant = { keyId, siteId, siteSlug, settings: readSettings(settings), ...(scopes !== null && { keyScopes: scopes }) };
+function heldKey(row: KeyRow, movedSites: Snapshot['movedSites']): [string, HeldKey] {
+	const [keyId, digest, siteId, siteSlug, settings, scopes, createdAt, expiresAt, replacedBy] = row;
+	const moved = movedSites.get(siteId);
+	const limits = { ...(scopes !== null && { keyScopes: scopes }), ...(moved && { moved }) };
+	const grant = { keyId, siteId, siteSlug, settings: readSettings(settings), ...limits };
 	return [keyId, { grant, digest, life: { createdAt, expiresAt, isReplaced: replacedBy !== null } }];
 }
 
@@ -98,19 +118,26 @@ type RemoteAeRow = [string, string, string, number, boolean];
 
 type LimitsRow = [string, string, number | null, number | null];
 
+type MovedRow = [string, string, string | null, Date | null];
+
+/** Says where a site is now. The address of its database has no password. */
+function movedText(slug: string, peer: string | null, at: Date | null): string {
+	return `the site '${slug}' was moved to the database ${peer ?? ''} on ${at?.toISOString() ?? ''}: send it there`;
+}
+
 /** Id, site, slug, settings, issuer, audience, clients; then, or null: JWKS URL, token endpoint, claims of client, scopes and site. */
 type IssuerRow = [string, string, string, unknown, string, string, string[], ...(string | null)[]];
 
 type SiteRow = [string, string, string, boolean, unknown];
 
-function issuerOf(row: IssuerRow): TokenIssuer {
+function issuerOf(row: IssuerRow, movedSites: Snapshot['movedSites']): TokenIssuer {
 	const [id, siteId, siteSlug, settings, issuer, audience, clients, ...further] = row;
 	const [jwksUrl, tokenEndpoint, clientClaim, scopeClaim, siteClaim, siteValue, url, clientId, clientSecret] = further.map(
 		(text) => text ?? undefined,
 	);
 	return {
 		...{ id, siteId, siteSlug, settings: readSettings(settings), issuer, audience, clients: new Set(clients) },
-		...{ jwksUrl, tokenEndpoint, clientClaim, scopeClaim },
+		...{ jwksUrl, tokenEndpoint, clientClaim, scopeClaim, moved: movedSites.get(siteId) },
 		siteClaim: siteClaim === undefined ? undefined : { name: siteClaim, value: siteValue ?? '' },
 		introspection: url === undefined ? undefined : { url, clientId: clientId ?? '', clientSecret: clientSecret ?? '' },
 	};

@@ -12,11 +12,12 @@ import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import type { Renderer } from '#rendering/renderer.ts';
 import type { RetentionLimits } from '#retention/limits.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
-import { type EntityManager, runInTransaction } from '#storage/entities/index.ts';
+import { type EntityManager, rowsInTransaction, runInTransaction } from '#storage/entities/index.ts';
 import type { StorageLimits } from '#storage/limits.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
 import type { Reader } from '#storage/reader.ts';
 import { advanceAccessVersion, insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
+import { readMoving } from '#storage/statements/administrative/sites.ts';
 import type { Echo } from './echo.ts';
 import type { InstanceSender } from './instance-sender.ts';
 import type { AdministrationLimits } from './limits.ts';
@@ -175,11 +176,26 @@ export async function change<T>(context: AdministrationContext, work: (em: Entit
 		const [result, audited] = await work(em);
 		await em.flush();
 		await runInTransaction(em, advanceAccessVersion, []);
+		await refuseMoving(em, audited.siteId);
 		await runInTransaction(em, insertAuditEvent, auditValues(context, audited));
 		return result;
 	});
 	await context.accessChanged();
 	return changed;
+}
+
+/** Looks behind the lock of the access version, so a change is either part of the last round of a move or it is refused. */
+async function refuseMoving(em: EntityManager, siteId: string | null): Promise<void> {
+	if (siteId === null) return;
+	const [row] = await rowsInTransaction<{ slug: string; left: boolean; arriving: boolean; peer: string }>(em, readMoving, [siteId]);
+	if (row === undefined) return;
+	const { slug, left, arriving, peer } = row;
+	const why = left
+		? `was moved to the database ${peer}`
+		: arriving
+			? `is being copied from the database ${peer}`
+			: 'is being moved; try again later';
+	throw new AdministrationError(`nothing was changed: the site '${slug}' ${why}`, 'conflict');
 }
 
 /** Records an audit event for an action that `change` did not carry out. */

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { newId } from '#core/id.ts';
 import { definitionOf, noSettings, settingNamesOf } from '#record/settings/settings.ts';
 import { type EntityManager, runInTransaction, Site } from '#storage/entities/index.ts';
+import { moveStates } from '#storage/entities/site.ts';
 import { insertTurn } from '#storage/statements/administrative/sites.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';
@@ -50,7 +51,13 @@ export const siteRecord = z.strictObject({
 });
 export type SiteRecord = z.infer<typeof siteRecord>;
 /** The site with the values of its settings that hold. */
-export const shownSite = siteRecord.extend({ settings: settingsInForce });
+export const shownSite = siteRecord.extend({
+	move: z
+		.strictObject({ state: z.enum(moveStates), peer: z.string(), since: instant })
+		.nullable()
+		.describe('the move of the site to another database: leaving, left or arriving, and which database the other one is'),
+	settings: settingsInForce,
+});
 export type ShownSite = z.infer<typeof shownSite>;
 
 function record(site: Site): SiteRecord {
@@ -68,7 +75,9 @@ function record(site: Site): SiteRecord {
 }
 
 function shown(site: Site): ShownSite {
-	return { ...record(site), settings: inForce('site', site, site) };
+	const { moveState, movePeer, movedAt } = site;
+	const move = moveState && movedAt ? { state: moveState, peer: movePeer ?? '', since: movedAt.toISOString() } : null;
+	return { ...record(site), move, settings: inForce('site', site, site) };
 }
 
 /** @throws AdministrationError if the site does not exist */

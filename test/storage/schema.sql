@@ -963,12 +963,17 @@ create table site (
 	associations_max integer,
 	settings jsonb not null default '{}'::jsonb,
 	definitions_version bigint not null default 0,
+	move_state text,
+	move_peer text,
+	moved_at timestamp with time zone,
+	closed_until timestamp with time zone,
 	UNIQUE (ae_title),
 	UNIQUE (slug),
 	PRIMARY KEY (id),
 	CHECK ((associations_max > 0)),
 	CHECK ((instance_policy = ANY (ARRAY['keep'::text, 'replace'::text, 'refuse'::text]))),
 	CHECK ((jsonb_typeof(settings) = 'object'::text)),
+	CHECK ((move_state = ANY (ARRAY['leaving'::text, 'left'::text, 'arriving'::text]))),
 	CHECK ((waiting_max > 0))
 );
 
@@ -1001,6 +1006,7 @@ create table site_turn (
 	site_id uuid not null,
 	sequence bigint not null default 0,
 	authority_version bigint not null default 0,
+	closed_until timestamp with time zone,
 	PRIMARY KEY (site_id)
 ) with (fillfactor=50);
 
@@ -1362,6 +1368,8 @@ CREATE INDEX resource_history_changes ON ONLY public.resource_history USING btre
 CREATE INDEX retention_run_started ON public.retention_run USING btree (started_at);
 
 CREATE INDEX search_entry_terms ON public.search_entry USING gin (site_id, terms) WITH (fastupdate='on', gin_pending_list_limit='64');
+
+CREATE INDEX site_closed ON public.site USING btree (closed_until) WHERE (closed_until IS NOT NULL);
 
 CREATE INDEX study_edit_other ON public.study_edit USING btree (site_id, other_study_uid, id) WHERE (other_study_uid IS NOT NULL);
 

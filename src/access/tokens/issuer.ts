@@ -33,6 +33,8 @@ export interface TokenIssuer {
 	/** A further claim that a token must have, for issuers that serve several sites. */
 	siteClaim: { name: string; value: string } | undefined;
 	introspection: IntrospectionEndpoint | undefined;
+	/** The site is served from another database now: says where and since when. */
+	moved?: string | undefined;
 }
 
 /** RFC 9068 §2.2; `azp` is OpenID Connect's, and `appid` that of older tokens of Microsoft Entra. */

@@ -93,8 +93,8 @@ export class Tokens {
 		if (claims === undefined || !this.#isTimely(claims)) return this.#unknown();
 		const [row, ...others] = this.#issuers.filter((issuer) => vouchedFor(issuer, claims, vouched) && takes(issuer, claims));
 		if (row === undefined || others.length > 0) return this.#unknown();
-		const { siteId, siteSlug, settings } = row;
-		return { keyId: `token:${clientOf(row, claims)}`, siteId, siteSlug, settings, scopes: scopesOf(row, claims) };
+		const { siteId, siteSlug, settings, moved } = row;
+		return { keyId: `token:${clientOf(row, claims)}`, siteId, siteSlug, settings, ...(moved && { moved }), scopes: scopesOf(row, claims) };
 	}
 
 	/** RFC 7519 §4.1.4 and §4.1.5. A token that never expires is not taken. */

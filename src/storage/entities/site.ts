@@ -2,6 +2,8 @@ import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { instancePolicies } from '#record/imaging.ts';
 import type { Settings } from '#record/settings/settings.ts';
 
+export const moveStates = ['leaving', 'left', 'arriving'] as const;
+
 export const Site = defineEntity({
 	name: 'Site',
 	tableName: 'site',
@@ -21,6 +23,12 @@ export const Site = defineEntity({
 		settings: p.json<Settings>(),
 		active: p.boolean(),
 		createdAt: p.datetime().name('created_at'),
+		/** Null unless the site moves to another database. */
+		moveState: p.enum(moveStates).nullable().name('move_state'),
+		/** Where the other database is, without a password. */
+		movePeer: p.text().nullable().name('move_peer'),
+		/** The time at which the move began or, once it has left, ended. */
+		movedAt: p.datetime().nullable().name('moved_at'),
 	},
 });
 export type Site = InferEntity<typeof Site>;

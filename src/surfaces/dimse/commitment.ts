@@ -1,5 +1,6 @@
 import { commitmentTransferSyntaxes, readCommitmentRequest } from '#dicom/commitment.ts';
 import { JsonModelReader } from '#dicom/json-model.ts';
+import { settingOf } from '#record/settings/settings.ts';
 import { type DimseResponse, statuses } from './command-set.ts';
 import type { DimseContext } from './context.ts';
 import { answerAtOnce, type DimseRequest, type Reception, type ReturnChannel, type ServiceClass } from './service.ts';
@@ -64,11 +65,13 @@ class CommitmentReception implements Reception {
 }
 
 function begin(context: DimseContext, request: DimseRequest): Reception {
-	const { command, abstractSyntax } = request;
+	const { command, abstractSyntax, grant } = request;
 	const refuse = (status: number, comment?: string) => {
 		context.metrics.commitmentRequests.inc({ outcome: 'refused' });
 		return answerAtOnce({ status, comment });
 	};
+	// What is noted while the site moves to another database would be reported by nobody.
+	if (settingOf(grant.settings, 'paused')) return refuse(statuses.resourceLimitation, 'this sender is paused, send again later');
 	if (command.sopClassUid !== abstractSyntax) return refuse(statuses.sopClassNotSupported, 'not of this presentation context');
 	if (command.sopInstanceUid !== commitmentInstance) return refuse(statuses.noSuchSopInstance);
 	if (command.actionTypeId !== requestAction) return refuse(statuses.noSuchActionType);

@@ -44,8 +44,15 @@ function limited(metrics: AuthenticationContext['metrics'], grant: KeyGrant, nee
 	return needed === 'imaging' || needed === 'ingest' ? grant : { ...grant, scopes: fhirScopesOf(keyScopes) };
 }
 
-/** Tells the server who calls, however that was found out. */
+/** A caller whose site was moved is not asked to come every few seconds. */
+const movedRetrySeconds = 30;
+
+/**
+ * Tells the server who calls, however that was found out.
+ * @throws Failure `unavailable` if the site was moved to another database
+ */
 export function letIn({ caller }: Pick<HttpRequest, 'caller'>, grant: KeyGrant): KeyGrant {
+	if (grant.moved !== undefined) throw new Failure('unavailable', grant.moved, { retryAfterSeconds: movedRetrySeconds });
 	caller.grant = grant;
 	caller.origins = settingOf(grant.settings, 'cors_origins');
 	return grant;

@@ -9,6 +9,8 @@ set attempts = r.attempts + 1, due_at = now() + make_interval(secs => $2::float8
 from (
 	select site_id, id from commitment_request
 	where state = 'waiting' and due_at <= now()
+		-- One database alone reports: that which serves the site.
+		and not exists (select from site s where s.id = commitment_request.site_id and s.move_state in ('left', 'arriving'))
 	order by due_at
 	limit $1::integer
 	for update skip locked

@@ -2,7 +2,16 @@ import { nilIdSql, type Statement } from '../../statement.ts';
 import { clientSettings, keySettings, siteSettings } from './settings.ts';
 
 /** Reads the data of the access directory over all sites, because the credential decides which site applies. */
-export const readAccessVersion: Statement = { name: 'read_access_version', text: 'select version from access_version' };
+export const readAccessVersion: Statement = {
+	name: 'read_access_version',
+	// A site that is closed for its move opens again when that time is over, without anybody's change.
+	text: `
+select v.version || coalesce((select string_agg(' ' || s.id, '' order by s.id) from site s where s.closed_until > now()), '')
+from access_version v`,
+};
+
+/** While a site moves to another database its senders wait as if each were paused. */
+const closing = `case when s.closed_until > now() then '{"paused": true}'::jsonb else '{}'::jsonb end`;
 
 /** Every node polls the version and reads access again when it has changed. */
 export const advanceAccessVersion: Statement = {
@@ -18,7 +27,7 @@ export const readCursorKey: Statement = { name: 'read_cursor_key', text: 'select
 export const readApiKeys: Statement = {
 	name: 'read_api_keys',
 	text: `
-select k.id, k.secret_hash, s.id, s.slug, ${siteSettings} || ${keySettings}, k.scopes, k.created_at, k.expires_at, k.replaced_by
+select k.id, k.secret_hash, s.id, s.slug, ${siteSettings} || ${keySettings} || ${closing}, k.scopes, k.created_at, k.expires_at, k.replaced_by
 from api_key k
 join site s on s.id = k.site_id and s.active
 join app_user u on u.id = k.owner_id and u.active
@@ -29,7 +38,7 @@ where k.revoked_at is null`,
 export const readTokenIssuers: Statement = {
 	name: 'read_token_issuers',
 	text: `
-select i.id, s.id, s.slug, ${siteSettings}, i.issuer, i.audience, i.clients, i.jwks_url, i.token_endpoint, i.client_claim, i.scope_claim,
+select i.id, s.id, s.slug, ${siteSettings} || ${closing}, i.issuer, i.audience, i.clients, i.jwks_url, i.token_endpoint, i.client_claim, i.scope_claim,
 	i.site_claim, i.site_value, i.introspection_url, i.introspection_client, i.introspection_secret
 from token_issuer i
 join site s on s.id = i.site_id and s.active
@@ -41,7 +50,7 @@ order by i.id`,
 export const readIntegrationClients: Statement = {
 	name: 'read_integration_clients',
 	text: `
-select c.id, s.id, s.slug, ${siteSettings} || ${clientSettings}, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
+select c.id, s.id, s.slug, ${siteSettings} || ${clientSettings} || ${closing}, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
 	c.created_at, c.calling_ae, c.grants
 from integration_client c
 join site s on s.id = c.site_id and s.active
@@ -52,7 +61,7 @@ export const readDicomSites: Statement = {
 	name: 'read_dicom_sites',
 	text: `
 select s.id, s.slug, s.ae_title, exists (select from integration_client c where c.site_id = s.id and 'dicom' = any (c.protocols)),
-	${siteSettings}
+	${siteSettings} || ${closing}
 from site s
 where s.active and s.ae_title is not null`,
 };
@@ -73,6 +82,15 @@ export const readSites: Statement = {
 select s.id, s.slug, s.waiting_max, s.associations_max
 from site s
 where s.active`,
+};
+
+/** The sites that are served from another database now: their slug, where that is, and since when. */
+export const readMovedSites: Statement = {
+	name: 'read_moved_sites',
+	text: `
+select s.id, s.slug, s.move_peer, s.moved_at
+from site s
+where s.move_state = 'left'`,
 };
 
 /** The sites that have loaded definitions, each with the number of their state. */

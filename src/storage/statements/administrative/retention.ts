@@ -11,13 +11,13 @@ const leastId = (moment: string) =>
 /** A hold that was placed while a run is under way holds from its commit on. */
 const noHold = 'not exists (select from legal_hold h where h.site_id = $1::uuid and h.lifted_at is null)';
 
-/** Lists sites with their settings and the number of their holds. `$1` has their ids, or is null for all. */
+/** Lists sites with their settings and the number of their holds, but for those that move to another database. `$1` has their ids, or is null for all. */
 export const keptSites: Statement = {
 	name: 'kept_sites',
 	text: `
 select s.id, s.slug, s.settings, (select count(*)::integer from legal_hold h where h.site_id = s.id and h.lifted_at is null) as holds
 from site s
-where $1::uuid[] is null or s.id = any ($1::uuid[])
+where ($1::uuid[] is null or s.id = any ($1::uuid[])) and s.move_state is null
 order by s.slug`,
 };
 

@@ -7,3 +7,12 @@ export const sitesWithoutTimeZone: Statement = {
 	name: 'sites_without_time_zone',
 	text: `select slug from site where active and settings ->> 'time_zone' is null order by slug`,
 };
+
+/** Whether a site that may not be changed has left for another database, or arrives from one; no row for all others. */
+export const readMoving: Statement = {
+	name: 'read_moving',
+	text: `
+select s.slug, s.move_state = 'left' as left, s.move_state = 'arriving' as arriving, s.move_peer as peer
+from site s
+where s.id = $1 and (s.move_state in ('left', 'arriving') or s.closed_until > clock_timestamp())`,
+};

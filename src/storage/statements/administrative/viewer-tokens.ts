@@ -17,7 +17,7 @@ export const readViewing: Statement = {
 	text: `
 select t.site_id, s.slug, ${siteSettings}, t.study_uid, t.actor
 from viewer_token t
-join site s on s.id = t.site_id and s.active
+join site s on s.id = t.site_id and s.active and s.move_state is distinct from 'left'
 where t.digest = $1 and t.expires_at > now()
 	and (t.actor like 'cli:%' or exists (select from app_user u where u.email = t.actor and u.active))`,
 };
