@@ -12,6 +12,8 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/imaging/{stored-data-set,fragments,frame-extents}.ts', 'surfaces/dicomweb/retrieve'],
 	['src/certificates.ts', 'surfaces/tls'],
 	['src/administration/move-objects.ts', 'integrity/move-objects'],
+	['src/{administration,storage}/moving/*.ts', 'integrity/site-move', 'administration/moving'],
+	['src/cli/site-move.ts', 'integrity/site-move'],
 	['src/storage/database-hosts.ts', 'integrity/failover'],
 	['src/storage/database-identity.ts', 'cli/doctor'],
 	['src/{administration,storage}/feeds/*.ts', 'integrity/feeds', 'administration/feed-silence', 'console/feeds'],

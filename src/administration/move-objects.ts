@@ -23,6 +23,10 @@ export interface MoveReport {
 export interface MoveOptions {
 	from: Pick<ObjectStore, 'read' | 'size'>;
 	to: ObjectStore;
+	/** Only the objects of the site with this id. */
+	siteId?: string;
+	/** Keys that are known to be in the new store; those that this run finds there are added. */
+	known?: Set<string>;
 	/** Is told after each page. */
 	onProgress(report: MoveReport): void;
 }
@@ -50,7 +54,8 @@ const beginningBytes = 4096;
  * Copies every object that a row names into another store, under its own key: so rows stay as they are, and the configuration alone decides which
  * store is used. What an earlier run copied is not copied again. Nothing is removed from the old store.
  */
-export async function moveObjects(database: ConnectionPool, { from, to, onProgress }: MoveOptions): Promise<MoveReport> {
+export async function moveObjects(database: ConnectionPool, options: MoveOptions): Promise<MoveReport> {
+	const { onProgress, siteId = nilId } = options;
 	const report: MoveReport = { objects: 0, copied: 0, present: 0, bytes: 0, missing: 0, damaged: 0, examples: [] };
 	const kinds = [
 		{ statement: instancesToMove, first: '', isAside: false },
@@ -58,10 +63,11 @@ export async function moveObjects(database: ConnectionPool, { from, to, onProgre
 	];
 	for (const { statement, first, isAside } of kinds) {
 		for (let after: Row | undefined; ; ) {
-			const page: Row[] = await database.rows(statement, [after?.site_id ?? nilId, after?.after ?? first]);
-			for (let at = 0; at < page.length; at += atOnce)
-				await Promise.all(page.slice(at, at + atOnce).map((row) => moveObject({ from, to }, row, isAside, report)));
-			after = page.at(-1);
+			const page: Row[] = await database.rows(statement, [after?.site_id ?? siteId, after?.after ?? first]);
+			const wanted = page.filter(({ site_id }) => options.siteId === undefined || site_id === siteId);
+			for (let at = 0; at < wanted.length; at += atOnce)
+				await Promise.all(wanted.slice(at, at + atOnce).map((row) => moveObject(options, row, isAside, report)));
+			after = wanted.length < page.length ? undefined : page.at(-1);
 			if (after === undefined) break;
 			onProgress(report);
 		}
@@ -69,11 +75,12 @@ export async function moveObjects(database: ConnectionPool, { from, to, onProgre
 	return report;
 }
 
-async function moveObject({ from, to }: Pick<MoveOptions, 'from' | 'to'>, row: Row, isAside: boolean, report: MoveReport): Promise<void> {
+async function moveObject({ from, to, known }: MoveOptions, row: Row, isAside: boolean, report: MoveReport): Promise<void> {
 	const { object_key: key, bytes } = row;
 	const [place, other] = isAside ? [quarantineKey(key), key] : [key, quarantineKey(key)];
 	report.objects += 1;
-	if ((await to.size(place)) === bytes) {
+	if (known?.has(place) === true || (await to.size(place)) === bytes) {
+		known?.add(place);
 		report.present += 1;
 		return;
 	}
@@ -81,8 +88,10 @@ async function moveObject({ from, to }: Pick<MoveOptions, 'from' | 'to'>, row: R
 	const found = (await from.size(place)) !== undefined ? place : (await from.size(other)) !== undefined ? other : undefined;
 	const outcome = found === undefined ? 'missing' : (await copied(from, found, to, place, row)) ? 'copied' : 'damaged';
 	report[outcome] += 1;
-	if (outcome === 'copied') report.bytes += bytes;
-	else if (report.examples.length < examplesMax) report.examples.push(place);
+	if (outcome === 'copied') {
+		known?.add(place);
+		report.bytes += bytes;
+	} else if (report.examples.length < examplesMax) report.examples.push(place);
 }
 
 /** Copies an object; it is visible in the new store only if its content has the digest and the length that its row states. */

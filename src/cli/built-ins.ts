@@ -16,6 +16,7 @@ import { commands, described } from './operation-command.ts';
 import { forPeople } from './print.ts';
 import { replicaOf, replicaText } from './replica-status.ts';
 import { rolled } from './roll.ts';
+import { siteMove } from './site-move.ts';
 
 const word = (name: string, meaning: string, rest: Partial<Argument> = {}): Argument => ({
 	...{ name, meaning, value: undefined, choices: [], isRequired: false, isRepeated: false },
@@ -129,6 +130,7 @@ export const builtIns: readonly BuiltIn[] = [
 	...backupCommands,
 	backupPrune,
 	...importCommands,
+	siteMove,
 	version,
 	completion,
 	help,

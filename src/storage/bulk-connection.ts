@@ -7,7 +7,7 @@ import { asText, keyedPlans, limited, type StatementRunner } from './connection.
 import type { WithoutSession } from './pooling.ts';
 import type { Statement } from './statement.ts';
 
-export type BulkPurpose = 'import' | 'export' | 'backup' | 'restore';
+export type BulkPurpose = 'import' | 'export' | 'backup' | 'restore' | 'move';
 
 /** A chunk is written within a second. A statement that takes this long hangs. */
 const importStatementMsMax = 120_000;
@@ -17,7 +17,7 @@ const exportOptions = '-c default_transaction_isolation=repeatable\\ read -c def
 export function bulkSettings(purpose: BulkPurpose): pg.ClientConfig {
 	const common = { types: asText, application_name: `tributary ${purpose}` };
 	// They say by statements what holds, as not every pooler takes options.
-	if (purpose === 'backup' || purpose === 'restore') return common;
+	if (purpose === 'backup' || purpose === 'restore' || purpose === 'move') return common;
 	// An export is one long statement.
 	return purpose === 'import' ? { ...common, ...limited(keyedPlans, importStatementMsMax) } : { ...common, options: exportOptions };
 }

@@ -77,12 +77,15 @@ async function layOut(connection: BulkConnection, partitions: readonly CutPartit
 	for (const { parent, name } of (await schemaOf(connection)).partitions) {
 		if (wanted.has(parent)) await connection.execute(`drop table ${quoted(name)}`);
 	}
-	for (const { parent, name, bound, options } of partitions) {
-		if (!boundPattern.test(bound) || !options.every((option) => optionPattern.test(option)))
-			throw new Error(`the backup describes the partition ${name} in a way that is not known`);
-		const like = `(like ${quoted(parent)} including defaults including constraints including storage)`;
-		const stored = options.length === 0 ? '' : ` with (${options.join(', ')})`;
-		await connection.execute(`create table ${quoted(name)} ${like}${stored}`);
-		await connection.execute(`alter table ${quoted(parent)} attach partition ${quoted(name)} ${bound}`);
-	}
+	for (const partition of partitions) await makePartition(connection, partition);
+}
+
+/** Makes a partition as another database describes it. */
+export async function makePartition(connection: BulkConnection, { parent, name, bound, options }: CutPartition): Promise<void> {
+	if (!boundPattern.test(bound) || !options.every((option) => optionPattern.test(option)))
+		throw new Error(`the partition ${name} is described in a way that is not known`);
+	const like = `(like ${quoted(parent)} including defaults including constraints including storage)`;
+	const stored = options.length === 0 ? '' : ` with (${options.join(', ')})`;
+	await connection.execute(`create table ${quoted(name)} ${like}${stored}`);
+	await connection.execute(`alter table ${quoted(parent)} attach partition ${quoted(name)} ${bound}`);
 }
