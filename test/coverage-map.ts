@@ -87,6 +87,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/dicom/{standard-vrs,standard-keywords,generator/standard-vrs}.ts', 'dicom/dictionary'],
 	['src/storage/objects/sweep.ts', 'storage/objects/object-store'],
 	['src/dicom/{encoded-output,byte-order}.ts', 'dicom/data-set-converter'],
+	['src/dicom/palette.ts', 'rendering/render', 'imaging/image-description'],
 	['src/dicom/sop-identity.ts', 'dicom/value-locator', 'surfaces/dicomweb/store'],
 	['src/dicom/query/*.ts', 'dicom/query'],
 	['src/fhir/profiles/*.ts', 'fhir/profiles/check', 'fhir/profiles/package', 'surfaces/fhir/validate'],

@@ -305,7 +305,7 @@ class MessageSource implements Source {
 		}
 	}
 
-	/** `mayContinue`: a line that begins with no segment id and a separator belongs to the segment before it. */
+	/** `mayContinue`: a line that begins with no segment id and a separator belongs to the segment before it, unless that is MSH, which has no texts. */
 	#take(from: number, lineEnd: number, mayContinue: boolean): void {
 		const { text } = this;
 		const end = contentEnd(text, from, lineEnd);
@@ -314,7 +314,7 @@ class MessageSource implements Source {
 		if (start === end) return;
 		const three = end === start + 3 || (end > start + 3 && text.charAt(start + 3) === this.delimiters.field);
 		const packed = three ? packedId(text, start) : 0;
-		if (mayContinue && (end === start + 3 || !isSegmentId(packed))) {
+		if (mayContinue && this.#lines.length > 3 && (end === start + 3 || !isSegmentId(packed))) {
 			this.#lines[this.#lines.length - 2] = end;
 			return;
 		}

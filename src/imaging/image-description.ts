@@ -1,4 +1,5 @@
 import { type DicomJson, type DicomJsonElement, JsonModelReader } from '#dicom/json-model.ts';
+import { eightBitEntries, expandedPalette } from '#dicom/palette.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 
 /** A viewer turns the stored values of a frame into shown ones by these. */
@@ -34,8 +35,8 @@ export interface ImageDescription {
 	/** The time from frame to frame; null where the image does not state it. */
 	frame_ms: number | null;
 	instance_number: number | null;
-	/** The first entry and the bits of an entry of each colour's table, and the tables in little endian, as base64. */
-	palette: { first: number; bits: number; red: string; green: string; blue: string } | null;
+	/** The stored value that the first entry of each colour's table is for, and the tables, a byte an entry, as base64. */
+	palette: { first: number; red: string; green: string; blue: string } | null;
 	/** The image has a table in place of slope and intercept (Modality LUT), or in place of a window (VOI LUT). */
 	tables: boolean;
 	/** One for each frame where they differ, else one for all. */
@@ -116,26 +117,45 @@ function frameMs(json: DicomJson): number | null {
 	return ms !== undefined && ms > 0 ? ms : null;
 }
 
-const paletteTags = { red: ['00281101', '00281201'], green: ['00281102', '00281202'], blue: ['00281103', '00281203'] } as const;
+/** The descriptor of each colour's table, its entries, and the segments that some writers have in their place. */
+const paletteTags = {
+	red: ['00281101', '00281201', '00281221'],
+	green: ['00281102', '00281202', '00281222'],
+	blue: ['00281103', '00281203', '00281223'],
+} as const;
 
 function paletteOf(json: DicomJson): ImageDescription['palette'] {
-	const [entries, first, bits] = numbersIn(json, paletteTags.red[0]) ?? [];
-	const data = (name: keyof typeof paletteTags) => bytesOf(json[paletteTags[name][1]]);
-	const [red, green, blue] = [data('red'), data('green'), data('blue')];
-	if (entries === undefined || first === undefined || bits === undefined) return null;
-	if (red === undefined || green === undefined || blue === undefined) return null;
-	return { first, bits, red, green, blue };
+	const first = numbersIn(json, paletteTags.red[0])?.[1];
+	const [red, green, blue] = [paletteTags.red, paletteTags.green, paletteTags.blue].map((tags) => entriesOf(json, tags));
+	if (first === undefined || red === undefined || green === undefined || blue === undefined) return null;
+	return { first, red, green, blue };
+}
+
+/** Returns the entries of a colour's table, a byte each, as base64. */
+function entriesOf(json: DicomJson, [descriptorTag, dataTag, segmentsTag]: readonly [string, string, string]): string | undefined {
+	const descriptor = numbersIn(json, descriptorTag);
+	const [stated, , bits = 16] = descriptor ?? [];
+	if (descriptor === undefined || stated === undefined) return undefined;
+	const count = stated || 65_536;
+	const data = bytesOf(json[dataTag]);
+	const segments = data === undefined ? bytesOf(json[segmentsTag]) : undefined;
+	// Some writers give an entry of 8 bits a word of its own.
+	const table = data && (data.length < 2 * count && data.length >= count ? data : wordsOf(data)).subarray(0, count);
+	const entries = table ?? (segments && expandedPalette(descriptor, segments, wordsOf(segments)));
+	return entries && Buffer.from(eightBitEntries(entries, bits)).toString('base64');
 }
 
 /** Palettes are words (OW); in implicit VR some come as US. */
-function bytesOf(element: DicomJsonElement | undefined): string | undefined {
-	if (element?.InlineBinary !== undefined) return element.InlineBinary;
+function bytesOf(element: DicomJsonElement | undefined): Buffer | undefined {
+	if (element?.InlineBinary !== undefined) return Buffer.from(element.InlineBinary, 'base64');
 	const words = element?.Value;
 	if (words === undefined) return undefined;
 	const bytes = Buffer.alloc(2 * words.length);
 	for (const [index, word] of words.entries()) bytes.writeUInt16LE(Number(word) & 0xff_ff, 2 * index);
-	return bytes.toString('base64');
+	return bytes;
 }
+
+const wordsOf = (bytes: Buffer) => Uint16Array.from({ length: bytes.length >> 1 }, (_, index) => bytes.readUInt16LE(2 * index));
 
 /** Enhanced multi-frame images state them by frame, or once for all (PS3.3 §C.7.6.16). */
 function valuesOf(json: DicomJson): FrameValues[] {

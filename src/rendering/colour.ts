@@ -1,8 +1,8 @@
+import { eightBitEntries, expandedPalette } from '#dicom/palette.ts';
 import type { Attributes } from './attributes.ts';
 import { tableOf } from './lookup-table.ts';
 import { NoPicture } from './picture.ts';
 import type { StoredValues } from './samples.ts';
-import { expandedPalette } from './segmented-palette.ts';
 import type { PixelShape } from './shape.ts';
 
 /** The order of the samples of a colour image once it is decoded. */
@@ -78,7 +78,7 @@ export function palettePicture(values: StoredValues, attributes: Attributes, { i
 		const [first = 0] = attributes.words(descriptor, isSigned).slice(1);
 		const segments = attributes.bytes(data) === undefined ? attributes.bytes(segmented) : undefined;
 		const table = segments
-			? { bits: stated[2] ?? 16, entries: expandedPalette(stated, segments, attributes.words(segmented)) }
+			? { bits: stated[2] ?? 16, entries: segmentedEntries(stated, segments, attributes.words(segmented)) }
 			: tableOf(stated, first, attributes.bytes(data), attributes.words(data));
 		const shown = eightBitEntries(table.entries, table.bits);
 		const last = (stated[0] || 65_536) - 1;
@@ -89,10 +89,8 @@ export function palettePicture(values: StoredValues, attributes: Attributes, { i
 	return rgb;
 }
 
-/** Some writers fill only the lower half of entries that they say have 16 bits. */
-function eightBitEntries(entries: ArrayLike<number>, bits: number): Uint8Array {
-	let most = 0;
-	for (let index = 0; index < entries.length; index++) most = Math.max(most, entries[index] ?? 0);
-	const isWide = bits > 8 && most > 255;
-	return Uint8Array.from(entries, (entry) => (isWide ? entry >> 8 : entry));
+function segmentedEntries(...given: Parameters<typeof expandedPalette>): readonly number[] {
+	const entries = expandedPalette(...given);
+	if (entries === undefined) throw new NoPicture('the segments of a palette are broken, or do not fill it');
+	return entries;
 }

@@ -138,7 +138,7 @@ export const imageDescription = z.strictObject({
 	frames: z.number(),
 	frame_ms: z.number().nullable(),
 	instance_number: z.number().nullable(),
-	palette: z.strictObject({ first: z.number(), bits: z.number(), red: z.string(), green: z.string(), blue: z.string() }).nullable(),
+	palette: z.strictObject({ first: z.number(), red: z.string(), green: z.string(), blue: z.string() }).nullable(),
 	tables: z.boolean().describe('it has a table in place of slope and intercept, or of a window'),
 	values: z
 		.array(

@@ -1,5 +1,19 @@
 import { useEntryState } from '../entries.ts';
-import type { Column, Order } from './table.tsx';
+
+export interface Order {
+	/** Undefined while the list is ordered by something else. */
+	direction: 'ascending' | 'descending' | undefined;
+	turn(): void;
+}
+
+/** A column of a list, as far as its order is concerned. */
+interface Orderable<Row> {
+	name: string;
+	/** The list is ordered by this column: its head says how, and turns it. */
+	order?: Order;
+	/** What a list that is here as a whole can be ordered by. */
+	by?(row: Row): string | number | null;
+}
 
 interface Chosen {
 	column: string;
@@ -13,11 +27,11 @@ const words = new Intl.Collator('en', { numeric: true, sensitivity: 'base' });
  * @param name of the list; its order returns with the page
  * @param isWhole false while there are more rows than these, which only the service could order
  */
-export function useOrder<Row>(
+export function useOrder<Row, Column extends Orderable<Row>>(
 	name: string,
-	columns: readonly Column<Row>[],
+	columns: readonly Column[],
 	isWhole: boolean,
-): { columns: readonly Column<Row>[]; ordered(rows: readonly Row[]): readonly Row[] } {
+): { columns: readonly Column[]; ordered(rows: readonly Row[]): readonly Row[] } {
 	const [chosen, setChosen] = useEntryState<Chosen | undefined>(`order of ${name}`, undefined);
 	if (!isWhole || !columns.some(({ by }) => by)) return { columns, ordered: (rows) => rows };
 	const orderOf = (column: string): Order => {

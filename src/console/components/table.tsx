@@ -8,7 +8,7 @@ import { saveFile } from '../save-file.ts';
 import { useAct } from './act.ts';
 import { Button } from './button.tsx';
 import { Loading } from './empty.tsx';
-import { useOrder } from './order.ts';
+import { type Order, useOrder } from './order.ts';
 import { Problem } from './problem.tsx';
 import { announce, say } from './toast.tsx';
 
@@ -31,12 +31,6 @@ export interface Column<Row> {
 	by?(row: Row): string | number | null;
 	/** Paper has no use for it, such as links to other pages. */
 	screenOnly?: boolean;
-}
-
-export interface Order {
-	/** Undefined while the list is ordered by something else. */
-	direction: 'ascending' | 'descending' | undefined;
-	turn(): void;
 }
 
 export interface TableProps<Row> {

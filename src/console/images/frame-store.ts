@@ -112,7 +112,9 @@ export class FrameStore {
 		const bytes = await readBytes(image.framePath(number), this.#closing.signal);
 		const decoded = isPlain ? { bytes, shape: description } : await this.#decoder.decode(bytes, syntax, description);
 		const plain = pixelsOf(decoded.shape, decoded.bytes);
-		return palette !== null && description.photometric === 'PALETTE COLOR' ? colouredBy(palette, plain.samples) : plain;
+		if (description.photometric !== 'PALETTE COLOR') return plain;
+		if (palette === null) throw new NotShown('The image has no palette that the console can read.');
+		return colouredBy(palette, plain.samples);
 	}
 
 	/** @throws NotShown with both reasons if the service cannot draw the frame either */

@@ -107,7 +107,9 @@ function from422({ rows, columns }: PixelShape, bytes: Uint8Array): Uint8Array {
 
 /** Gives each sample of a palette image its colour. */
 export function colouredBy(palette: NonNullable<ImageDescription['palette']>, samples: Samples): Pixels {
-	const [red, green, blue] = [palette.red, palette.green, palette.blue].map((text) => entriesOf(text, palette.bits));
+	const [red, green, blue] = [palette.red, palette.green, palette.blue].map((text) =>
+		Uint8Array.from(atob(text), (character) => character.charCodeAt(0)),
+	);
 	const rgb = new Uint8Array(3 * samples.length);
 	const last = (red?.length ?? 1) - 1;
 	for (let at = 0; at < samples.length; at++) {
@@ -117,12 +119,4 @@ export function colouredBy(palette: NonNullable<ImageDescription['palette']>, sa
 		rgb[3 * at + 2] = blue?.[entry] ?? 0;
 	}
 	return { samples: rgb, isColour: true };
-}
-
-function entriesOf(base64: string, bits: number): Uint8Array {
-	const bytes = Uint8Array.from(atob(base64), (character) => character.charCodeAt(0));
-	if (bits <= 8) return bytes;
-	const entries = new Uint8Array(bytes.length >> 1);
-	for (let at = 0; at < entries.length; at++) entries[at] = bytes[2 * at + 1] ?? 0;
-	return entries;
 }

@@ -1,11 +1,8 @@
-import { NoPicture } from './picture.ts';
+/** The segments of a palette are broken, or do not fill it. */
+class BrokenSegments extends Error {}
 
 /** The kinds of segments (PS3.3 §C.7.9.2). */
 const kinds = { discrete: 0, linear: 1, indirect: 2 } as const;
-
-function broken(): NoPicture {
-	return new NoPicture('the segments of a palette are broken, or do not fill it');
-}
 
 /** Reads segments from the numbers of a palette and appends the entries for which they stand. */
 class Expansion {
@@ -29,7 +26,7 @@ class Expansion {
 			if (kind === kinds.discrete) this.#discrete(at + 2, length);
 			else if (kind === kinds.linear) this.#linear(this.#number(at + 2), length);
 			else if (kind === kinds.indirect && !isCopy) this.expand(this.#target(at + 2), length, true);
-			else throw broken();
+			else throw new BrokenSegments();
 			at += kind === kinds.discrete ? 2 + length : kind === kinds.linear ? 3 : 2 + this.#offsetNumbers;
 		}
 	}
@@ -49,7 +46,7 @@ class Expansion {
 	}
 
 	#append(entry: number): void {
-		if (this.entries.length === this.#count) throw broken();
+		if (this.entries.length === this.#count) throw new BrokenSegments();
 		this.entries.push(entry);
 	}
 
@@ -67,20 +64,32 @@ class Expansion {
 }
 
 function fail(): never {
-	throw broken();
+	throw new BrokenSegments();
 }
 
 /**
- * Returns the entries of a Segmented Palette Color Lookup Table (PS3.3 §C.7.9.2).
+ * Returns the entries of a Segmented Palette Color Lookup Table (PS3.3 §C.7.9.2); undefined when the segments are broken, or do not give as many
+ * entries as the descriptor says.
  * @param descriptor the number of entries (0 stands for 65,536), the first stored value, and the bits of an entry: 8 or 16
- * @throws NoPicture when the segments do not give as many entries as the descriptor says
  */
-export function expandedPalette(descriptor: readonly number[], bytes: Buffer, words: readonly number[]): readonly number[] {
+export function expandedPalette(descriptor: readonly number[], bytes: Uint8Array, words: ArrayLike<number>): readonly number[] | undefined {
 	const [stated, , bits = 16] = descriptor;
-	if (stated === undefined || (bits !== 8 && bits !== 16)) throw broken();
+	if (stated === undefined || (bits !== 8 && bits !== 16)) return undefined;
 	const count = stated === 0 ? 65_536 : stated;
 	const expansion = new Expansion(bits === 8 ? bytes : words, bits, count);
-	expansion.expand(0, Number.POSITIVE_INFINITY, false);
-	if (expansion.entries.length !== count) throw broken();
-	return expansion.entries;
+	try {
+		expansion.expand(0, Number.POSITIVE_INFINITY, false);
+	} catch (error) {
+		if (error instanceof BrokenSegments) return undefined;
+		throw error;
+	}
+	return expansion.entries.length === count ? expansion.entries : undefined;
+}
+
+/** Entries as they are shown, of 8 bits. Some writers fill only the lower half of entries that they say have 16 bits. */
+export function eightBitEntries(entries: ArrayLike<number>, bits: number): Uint8Array {
+	let most = 0;
+	for (let index = 0; index < entries.length; index++) most = Math.max(most, entries[index] ?? 0);
+	const isWide = bits > 8 && most > 255;
+	return Uint8Array.from(entries, (entry) => (isWide ? entry >> 8 : entry));
 }
