@@ -37,7 +37,7 @@ export async function planOf(
 	if (!isOwnerKnown) refused.push(`the target has no account '${owner}' (--owner)`);
 	if (absent.length > 0)
 		refused.push(
-			`the target has no account of ${absent.join(', ')}, who own API keys or issuers: add them there, or name another owner with --owner`,
+			`the target has no account of these owners of API keys or issuers: ${absent.join(', ')}; add them there, or name another owner with --owner`,
 		);
 	refused.push(...tiesOf(await mllpClients(reading, site.id, 'own'), await mllpClients(target, site.id, 'others')));
 	refused.push(...(await runningWork(reading, site.id)));
