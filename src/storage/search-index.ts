@@ -12,10 +12,19 @@ const roundMs = 2000;
 const clocks = '10 seconds';
 /**
  * After each step the database rests for so many times as long as it took. While more deliveries a second arrive than `busyPerSecond`, it
- * nearly always rests: deliveries never wait for the index.
+ * nearly always rests: deliveries hardly wait for the index. But each search, and each conditional create, reads what is not in it. Where
+ * `behindSteps` steps did not reach the end, that costs more than to take it in, whatever the load.
  */
-const rests = { calm: 4, busy: 99 } as const;
+const rests = { calm: 4, busy: 99, behind: 1 } as const;
 const busyPerSecond = 500;
+const behindSteps = 8;
+/** After so many steps the other sites have their turn. */
+const visitSteps = 20;
+
+/** @param fullSteps steps one after the other that took in as many rows as they may */
+export function restAfter(tookMs: number, { isBusy, fullSteps }: { isBusy: boolean; fullSteps: number }): number {
+	return tookMs * (fullSteps >= behindSteps ? rests.behind : isBusy ? rests.busy : rests.calm);
+}
 
 interface SearchIndexOptions {
 	connection: Pick<Connection, 'runOpened'>;
@@ -42,6 +51,8 @@ export class SearchIndex {
 	readonly #waiting;
 	/** The turn of each site when it was last looked at, and when that was first seen; `isDone` if everything up to it is taken in. */
 	readonly #seen = new Map<string, { turn: string; atMs: number; isDone: boolean }>();
+	/** The full steps, one after the other, of a site and type. */
+	readonly #full = new Map<string, number>();
 	#before: { sum: bigint; atMs: number } | undefined;
 	#isBusy = false;
 	#isClosed = false;
@@ -91,11 +102,15 @@ export class SearchIndex {
 		for (const [name] of waiting) {
 			const step = this.#stepOf(name ?? '');
 			if (step === undefined) continue;
-			for (let taken = rowsMax; taken === rowsMax && !this.#isClosed; ) {
+			const key = `${siteId} ${name}`;
+			for (let steps = 0, isFull = true; isFull && steps < visitSteps && !this.#isClosed; steps++) {
 				const startedMs = performance.now();
 				const [row] = await connection.runOpened(step, [siteId, until]);
-				taken = Number(row?.[0]);
-				await this.#rest(performance.now() - startedMs);
+				isFull = Number(row?.[0]) === rowsMax;
+				const fullSteps = isFull ? (this.#full.get(key) ?? 0) + 1 : 0;
+				if (isFull) this.#full.set(key, fullSteps);
+				else this.#full.delete(key);
+				await this.#rest(performance.now() - startedMs, fullSteps);
 			}
 		}
 		return waiting.length === 0;
@@ -119,8 +134,8 @@ export class SearchIndex {
 		this.#isBusy = (Number(sum - before.sum) * 1000) / Math.max(1, nowMs - before.atMs) > busyPerSecond;
 	}
 
-	async #rest(tookMs: number): Promise<void> {
-		const ms = tookMs * (this.#isBusy ? rests.busy : rests.calm) * (this.#options.pace ?? 1);
+	async #rest(tookMs: number, fullSteps: number): Promise<void> {
+		const ms = restAfter(tookMs, { isBusy: this.#isBusy, fullSteps }) * (this.#options.pace ?? 1);
 		if (ms > 0) await new Promise((resolve) => setTimeout(resolve, ms));
 	}
 }
