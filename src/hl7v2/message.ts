@@ -288,11 +288,10 @@ class MessageSource implements Source {
 	#findSegments(start: number, end: number, segmentsMax: number): void {
 		const { text } = this;
 		let position = start;
-		let nextReturn = -1;
-		let nextFeed = -1;
+		let nextReturn = found(text.indexOf('\r', position), end);
+		let nextFeed = found(text.indexOf('\n', position), end);
+		const endsInReturn = nextReturn < nextFeed;
 		const linesMax = 3 * segmentsMax;
-		const firstReturn = found(text.indexOf('\r', position), end);
-		const endsInReturn = firstReturn < found(text.indexOf('\n', position), end);
 		while (position < end) {
 			// A delimiter is searched again only when it lies behind, so neither is searched twice.
 			if (nextReturn < position) nextReturn = found(text.indexOf('\r', position), end);
