@@ -1,6 +1,18 @@
 /** The segments of a palette are broken, or do not fill it. */
 class BrokenSegments extends Error {}
 
+/** The number of entries as the descriptor of a table states it: 0 stands for 65,536 (PS3.3 §C.11.1.1.1). */
+export const entryCount = (stated: number): number => stated || 65_536;
+
+/** The entries of a table. Tables of 8 bits are met with an entry in each byte, and with one in each word. */
+export function entriesOfTable<Bytes, Words>(
+	count: number,
+	bytes: Bytes & ArrayLike<number>,
+	words: Words & ArrayLike<number>,
+): Bytes | Words {
+	return words.length < count && bytes.length >= count ? bytes : words;
+}
+
 /** The kinds of segments (PS3.3 §C.7.9.2). */
 const kinds = { discrete: 0, linear: 1, indirect: 2 } as const;
 
@@ -75,7 +87,7 @@ function fail(): never {
 export function expandedPalette(descriptor: readonly number[], bytes: Uint8Array, words: ArrayLike<number>): readonly number[] | undefined {
 	const [stated, , bits = 16] = descriptor;
 	if (stated === undefined || (bits !== 8 && bits !== 16)) return undefined;
-	const count = stated === 0 ? 65_536 : stated;
+	const count = entryCount(stated);
 	const expansion = new Expansion(bits === 8 ? bytes : words, bits, count);
 	try {
 		expansion.expand(0, Number.POSITIVE_INFINITY, false);

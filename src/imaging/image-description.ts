@@ -1,5 +1,5 @@
 import { type DicomJson, type DicomJsonElement, JsonModelReader } from '#dicom/json-model.ts';
-import { eightBitEntries, expandedPalette } from '#dicom/palette.ts';
+import { eightBitEntries, entriesOfTable, entryCount, expandedPalette } from '#dicom/palette.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 
 /** A viewer turns the stored values of a frame into shown ones by these. */
@@ -136,11 +136,10 @@ function entriesOf(json: DicomJson, [descriptorTag, dataTag, segmentsTag]: reado
 	const descriptor = numbersIn(json, descriptorTag);
 	const [stated, , bits = 16] = descriptor ?? [];
 	if (descriptor === undefined || stated === undefined) return undefined;
-	const count = stated || 65_536;
+	const count = entryCount(stated);
 	const data = bytesOf(json[dataTag]);
 	const segments = data === undefined ? bytesOf(json[segmentsTag]) : undefined;
-	// Some writers give an entry of 8 bits a word of its own.
-	const table = data && (data.length < 2 * count && data.length >= count ? data : wordsOf(data)).subarray(0, count);
+	const table = data && entriesOfTable(count, data, wordsOf(data)).subarray(0, count);
 	const entries = table ?? (segments && expandedPalette(descriptor, segments, wordsOf(segments)));
 	return entries && Buffer.from(eightBitEntries(entries, bits)).toString('base64');
 }

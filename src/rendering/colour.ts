@@ -1,4 +1,4 @@
-import { eightBitEntries, expandedPalette } from '#dicom/palette.ts';
+import { eightBitEntries, entryCount, expandedPalette } from '#dicom/palette.ts';
 import type { Attributes } from './attributes.ts';
 import { tableOf } from './lookup-table.ts';
 import { NoPicture } from './picture.ts';
@@ -81,7 +81,7 @@ export function palettePicture(values: StoredValues, attributes: Attributes, { i
 			? { bits: stated[2] ?? 16, entries: segmentedEntries(stated, segments, attributes.words(segmented)) }
 			: tableOf(stated, first, attributes.bytes(data), attributes.words(data));
 		const shown = eightBitEntries(table.entries, table.bits);
-		const last = (stated[0] || 65_536) - 1;
+		const last = entryCount(stated[0] ?? 0) - 1;
 		for (let index = 0; index < values.length; index++) {
 			rgb[index * 3 + colour] = shown[Math.max(0, Math.min(last, (values[index] ?? 0) - first))] ?? 0;
 		}

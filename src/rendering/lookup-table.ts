@@ -1,3 +1,4 @@
+import { entriesOfTable, entryCount } from '#dicom/palette.ts';
 import type { Attributes } from './attributes.ts';
 import { NoPicture } from './picture.ts';
 
@@ -24,10 +25,8 @@ export function lookupTable(item: Attributes, isSigned: boolean): LookupTable {
 export function tableOf(descriptor: readonly number[], first: number, bytes: Buffer | undefined, words: readonly number[]): LookupTable {
 	const [stated, , bits = 16] = descriptor;
 	if (stated === undefined || bytes === undefined) throw new NoPicture('a lookup table has no descriptor or no data');
-	// 0 stands for 65,536 (PS3.3 §C.11.1.1.1).
-	const count = stated === 0 ? 65_536 : stated;
-	// Tables of 8 bits are met with an entry in each byte.
-	const entries = words.length < count && bytes.length >= count ? bytes : words;
+	const count = entryCount(stated);
+	const entries = entriesOfTable(count, bytes, words);
 	if (entries.length < count || bits < 1 || bits > 16) throw new NoPicture('a lookup table is shorter than its descriptor says');
 	return { first, bits, entries };
 }
