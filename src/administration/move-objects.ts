@@ -55,24 +55,26 @@ const beginningBytes = 4096;
  * store is used. What an earlier run copied is not copied again. Nothing is removed from the old store.
  */
 export async function moveObjects(database: ConnectionPool, options: MoveOptions): Promise<MoveReport> {
-	const { onProgress, siteId = nilId } = options;
 	const report: MoveReport = { objects: 0, copied: 0, present: 0, bytes: 0, missing: 0, damaged: 0, examples: [] };
-	const kinds = [
-		{ statement: instancesToMove, first: '', isAside: false },
-		{ statement: conflictsToMove, first: nilId, isAside: true },
-	];
-	for (const { statement, first, isAside } of kinds) {
-		for (let after: Row | undefined; ; ) {
-			const page: Row[] = await database.rows(statement, [after?.site_id ?? siteId, after?.after ?? first]);
-			const wanted = page.filter(({ site_id }) => options.siteId === undefined || site_id === siteId);
-			for (let at = 0; at < wanted.length; at += atOnce)
-				await Promise.all(wanted.slice(at, at + atOnce).map((row) => moveObject(options, row, isAside, report)));
-			after = wanted.length < page.length ? undefined : page.at(-1);
-			if (after === undefined) break;
-			onProgress(report);
-		}
+	for await (const { rows, isAside } of namedObjects(database, options.siteId)) {
+		for (let at = 0; at < rows.length; at += atOnce)
+			await Promise.all(rows.slice(at, at + atOnce).map((row) => moveObject(options, row, isAside, report)));
+		options.onProgress(report);
 	}
 	return report;
+}
+
+/** Yields pages of the objects that rows name, those of one site or of all: first those of instances, then those that are kept aside. */
+export async function* namedObjects(database: ConnectionPool, siteId?: string): AsyncGenerator<{ rows: Row[]; isAside: boolean }> {
+	for (const isAside of [false, true]) {
+		let after: Pick<Row, 'site_id' | 'after'> | undefined = { site_id: siteId ?? nilId, after: isAside ? nilId : '' };
+		while (after !== undefined) {
+			const page: Row[] = await database.rows(isAside ? conflictsToMove : instancesToMove, [after.site_id, after.after]);
+			const rows = page.filter(({ site_id }) => siteId === undefined || site_id === siteId);
+			if (rows.length > 0) yield { rows, isAside };
+			after = rows.length < page.length ? undefined : page.at(-1);
+		}
+	}
 }
 
 async function moveObject({ from, to, known }: MoveOptions, row: Row, isAside: boolean, report: MoveReport): Promise<void> {

@@ -1,10 +1,9 @@
-import { nilId } from '#core/id.ts';
 import { removeRows } from '#storage/moving/compare.ts';
 import { siteTables } from '#storage/moving/moved-tables.ts';
 import { inTransaction, type MoveEvent, noteRemoved, readSite, reopen } from '#storage/moving/site-state.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
-import { conflictsToMove, instancesToMove } from '#storage/statements/administrative/move-objects.ts';
 import { AdministrationError } from '../context.ts';
+import { namedObjects } from '../move-objects.ts';
 import { movingSite, withConnections } from './connections.ts';
 import type { MoveSiteOptions } from './move-site.ts';
 
@@ -47,28 +46,15 @@ export function abandonMove(options: MoveSiteOptions): Promise<AbandonedMove> {
 	});
 }
 
-interface Named {
-	site_id: string;
-	after: string;
-	object_key: string;
-}
-
 /** Removes the objects that rows of the copy name. Without the store of the target nothing is removed. */
 async function removeObjects({ databases, stores }: MoveSiteOptions, siteId: string): Promise<number> {
 	const { to } = stores;
 	if (to === undefined) return 0;
 	let removed = 0;
-	for (const [statement, first] of [[instancesToMove, ''] as const, [conflictsToMove, nilId] as const]) {
-		for (let after: string = first; ; ) {
-			const page: Named[] = await databases.target.people.rows(statement, [siteId, after]);
-			const own = page.filter(({ site_id }) => site_id === siteId);
-			for (const { object_key: key } of own) {
-				const isRemoved = (await to.remove(key)) || (await to.remove(quarantineKey(key)));
-				if (isRemoved) removed += 1;
-			}
-			const last = own.at(-1);
-			if (last === undefined || own.length < page.length) break;
-			after = last.after;
+	for await (const { rows } of namedObjects(databases.target.people, siteId)) {
+		for (const { object_key: key } of rows) {
+			const isRemoved = (await to.remove(key)) || (await to.remove(quarantineKey(key)));
+			if (isRemoved) removed += 1;
 		}
 	}
 	return removed;

@@ -26,7 +26,7 @@ import { type MovePlan, objectSizes, planOf, sizesOf, type TableSize } from './p
 export interface MoveSiteOptions {
 	databases: Databases;
 	slug: string;
-	/** Where each database is, without passwords. */
+	/** They say where each database is, without passwords. */
 	peers: { source: string; target: string };
 	/** The store of the site, and that of the target; the latter is undefined when it is not named. */
 	stores: { from: ObjectStore; to: ObjectStore | undefined };
@@ -76,7 +76,7 @@ export function previewMove(options: MoveSiteOptions): Promise<MovePreview> {
 	const { databases, slug, peers, stores, owner } = options;
 	return withConnections(databases, slug, async (connections) => {
 		const site = await movingSite(connections.reading, slug);
-		const plan = await planOf(connections, site, { owner, objects: { isNamed: stores.to !== undefined }, peer: peers.target });
+		const plan = await planOf(connections, site, { owner, hasStore: stores.to !== undefined, peer: peers.target });
 		const tables = await sizesOf(connections, site, plan);
 		const { objects, bytes } = await objectSizes(connections, site);
 		const sum = (of: 'rows' | 'bytes') => tables.reduce((total, table) => total + table[of], 0);
@@ -94,7 +94,7 @@ export function moveSite(options: MoveSiteOptions): Promise<MovedSite> {
 	return withConnections(options.databases, options.slug, async (connections) => {
 		const site = await movingSite(connections.reading, options.slug);
 		const { stores, owner, peers } = options;
-		const plan = await planOf(connections, site, { owner, objects: { isNamed: stores.to !== undefined }, peer: peers.target });
+		const plan = await planOf(connections, site, { owner, hasStore: stores.to !== undefined, peer: peers.target });
 		if (plan.refused.length > 0) throw new AdministrationError(`the site is not moved: ${plan.refused.join('; ')}`, 'conflict');
 		return new Move(options, connections, site, plan).carryOut();
 	});

@@ -5,7 +5,7 @@ import { type MllpClientRow, mllpClients, peopleOf, runningWork, schemaDifferenc
 import type { MovingSite } from '#storage/moving/site-state.ts';
 import type { Connections } from './connections.ts';
 
-/** What a move has to know before it begins. */
+/** Holds what a move has to know before it begins. */
 export interface MovePlan {
 	tables: MovedTable[];
 	people: People;
@@ -13,17 +13,14 @@ export interface MovePlan {
 	refused: string[];
 }
 
-/** Whether objects of the site can be copied, and where to. */
-export interface ObjectsTarget {
-	/** True if the store of the target is named. */
-	isNamed: boolean;
-}
-
-/** Reads what moves, and says what is in its way. */
+/**
+ * Reads what moves, and says what is in its way.
+ * @param hasStore the object store of the target is named
+ */
 export async function planOf(
 	{ reading, target }: Connections,
 	site: MovingSite,
-	{ owner, objects, peer }: { owner: string | undefined; objects: ObjectsTarget; peer: string },
+	{ owner, hasStore, peer }: { owner: string | undefined; hasStore: boolean; peer: string },
 ): Promise<MovePlan> {
 	const schema = await schemaDifference(reading, target);
 	if (schema !== undefined) return { tables: [], people: new Map(), refused: [schema] };
@@ -45,7 +42,7 @@ export async function planOf(
 		'select exists (select from imaging_instance i where i.site_id = $1) or exists (select from imaging_conflict c where c.site_id = $1)',
 		[site.id],
 	);
-	if (row?.[0] === 't' && !objects.isNamed)
+	if (row?.[0] === 't' && !hasStore)
 		refused.push('the site has images: name the object store of the target with --objects-to; a store belongs to one database');
 	return { tables, people, refused };
 }
