@@ -8,7 +8,7 @@ import { type MllpDriver, type MllpLoad, type MllpResult, mllpDriver } from './m
 import { observe, saturatedBy, type Usage } from './usage.ts';
 
 /**
- * What one, two and three nodes of one process take on one database, with as many connections in all. Each site comes to one node, as a balancer
+ * Measures what one, two and three nodes of one process take on one database, with as many connections in all. Each site comes to one node, as a balancer
  * with affinity has it, or to all of them, so that the nodes take turns at each site. All share the cores of this machine: it shows what nodes
  * cost one another, and not what further machines would add.
  */

@@ -8,7 +8,7 @@ export interface WatchOptions {
 	look(): Promise<void>;
 	/** The line of the log about a look that failed. */
 	failure: string;
-	/** By default `debug`: another metric shows that the database is away, so the line is one for whoever searches. */
+	/** It is `debug` unless given: another metric shows that the database is away, so the line is one for whoever searches. */
 	level?: 'debug' | 'warn';
 	log: Log;
 	timers?: Timers;

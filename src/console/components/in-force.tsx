@@ -18,7 +18,7 @@ interface InForceProps {
 	without?: Holder | undefined;
 }
 
-/** What is chosen is a word; what is written is a text of its own. */
+/** A value that is chosen is shown as a word, and one that is written as it was written. */
 const isWord = (kind: string) => kind === 'switch' || kind === 'choice';
 
 /** The values of the settings that hold for a site or a sender, and where they come from. */
