@@ -1,3 +1,5 @@
+import { saveFile } from './save-file.ts';
+
 /** Lists as files. The members are those of the admin API, so that a file and a script name them alike. */
 
 /** A file has no more rows. */
@@ -19,4 +21,9 @@ function textOf(value: unknown): string {
 /** Senders choose some of these values, so a value that a spreadsheet would run as a formula is turned into text. */
 function cellOf(text: string): string {
 	return `"${(/^[=+\-@\t\r]/.test(text) && !/^-?\d+(\.\d+)?$/.test(text) ? `'${text}` : text).replaceAll('"', '""')}"`;
+}
+
+/** Saves rows as a file that spreadsheets open. */
+export function saveCsv(name: string, rows: readonly object[]): void {
+	saveFile(`${name}.csv`, 'text/csv;charset=utf-8', csvOf(rows));
 }

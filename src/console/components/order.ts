@@ -7,11 +7,12 @@ export interface Order {
 }
 
 /** A column of a list, as far as its order is concerned. */
-interface Orderable<Row> {
+export interface Orderable<Row> {
+	/** Unique among the columns. */
 	name: string;
 	/** The list is ordered by this column: its head says how, and turns it. */
 	order?: Order;
-	/** What a list that is here as a whole can be ordered by. */
+	/** Returns that by which a list that is here as a whole can be ordered. */
 	by?(row: Row): string | number | null;
 }
 

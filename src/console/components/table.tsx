@@ -1,20 +1,17 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { List } from '../answers.ts';
-import { csvOf, csvRowsMax } from '../csv.ts';
+import { csvRowsMax, saveCsv } from '../csv.ts';
 import { count } from '../format.ts';
 import { navigate } from '../router.ts';
-import { saveFile } from '../save-file.ts';
 import { useAct } from './act.ts';
 import { Button } from './button.tsx';
 import { Loading } from './empty.tsx';
-import { type Order, useOrder } from './order.ts';
+import { type Orderable, useOrder } from './order.ts';
 import { Problem } from './problem.tsx';
 import { announce, say } from './toast.tsx';
 
-export interface Column<Row> {
-	/** Unique among the columns. */
-	name: string;
+export interface Column<Row> extends Orderable<Row> {
 	/** Empty for a column of buttons, which has no label when rows are stacked. */
 	title: string;
 	cell(row: Row): ComponentChildren;
@@ -25,10 +22,6 @@ export interface Column<Row> {
 	tight?: boolean;
 	/** The column of a dense table that takes the width which the others leave. What does not fit is cut off; its title has all of it. */
 	rest?: boolean;
-	/** The list is ordered by this column: its head says how, and turns it. */
-	order?: Order;
-	/** What a list that is here as a whole can be ordered by. */
-	by?(row: Row): string | number | null;
 	/** Paper has no use for it, such as links to other pages. */
 	screenOnly?: boolean;
 }
@@ -184,7 +177,7 @@ function ListFile<Row extends object>({ list, name }: { list: List<Row>; name: s
 	const [busy, act] = useAct();
 	const save = async () => {
 		const rows = await list.all(csvRowsMax);
-		saveFile(`${name.replaceAll(' ', '-')}.csv`, 'text/csv;charset=utf-8', csvOf(rows));
+		saveCsv(name.replaceAll(' ', '-'), rows);
 		if (rows.length === csvRowsMax) say(`The file has the first ${csvRowsMax} ${name}. Narrow the list to get the others.`, 'danger');
 	};
 	return (

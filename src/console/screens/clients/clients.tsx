@@ -1,8 +1,9 @@
 import { useState } from 'preact/hooks';
 import type { ClientRecord } from '#administration/clients.ts';
 import { useAnswer, wholeList } from '../../answers.ts';
-import { Activity, Badge } from '../../components/badge.tsx';
+import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { activityColumn } from '../../components/columns.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Form, type Values } from '../../components/form.tsx';
@@ -77,7 +78,7 @@ const columns: readonly Column<ClientRecord>[] = [
 	},
 	{ name: 'addresses', title: 'Addresses', cell: ({ allowed_ips }) => <Addresses addresses={allowed_ips} /> },
 	{ name: 'sender', title: 'Sender', spare: true, cell: (client) => <Sender client={client} /> },
-	{ name: 'state', title: 'State', by: ({ active }) => Number(!active), tight: true, cell: ({ active }) => <Activity active={active} /> },
+	activityColumn(),
 ];
 
 function fits(client: ClientRecord, search: string): boolean {

@@ -2,11 +2,11 @@ import { useState } from 'preact/hooks';
 import { useAnswer, wholeList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { createdColumn } from '../../components/columns.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { useSiteScope } from '../../scope.ts';
 import { may } from '../../session.ts';
@@ -34,14 +34,7 @@ const columns = ({ change, toggle, remove }: Actions): readonly Column<IssuerRec
 	{ name: 'site', title: 'Site', by: ({ site }) => site, cell: ({ site }) => <code>{site}</code> },
 	{ name: 'clients', title: 'Clients', cell: ({ clients }) => clients.join(', ') },
 	{ name: 'audience', title: 'Audience', spare: true, cell: ({ audience }) => <code>{audience}</code> },
-	{
-		name: 'created',
-		title: 'Added',
-		by: ({ created_at: at }) => at,
-		spare: true,
-		tight: true,
-		cell: ({ created_at }) => <Time at={created_at} />,
-	},
+	createdColumn('Added'),
 	{
 		name: 'state',
 		title: 'State',

@@ -2,6 +2,7 @@ import { useState } from 'preact/hooks';
 import { useAnswer, wholeList } from '../../answers.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { createdColumn } from '../../components/columns.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
@@ -60,14 +61,7 @@ const columns = (change: Choose, rotate: Choose, revoke: Choose): readonly Colum
 		tight: true,
 		cell: ({ last_used_at }) => <Ago at={last_used_at} />,
 	},
-	{
-		name: 'created',
-		title: 'Created',
-		by: ({ created_at: at }) => at,
-		spare: true,
-		tight: true,
-		cell: ({ created_at }) => <Time at={created_at} />,
-	},
+	createdColumn(),
 	{
 		name: 'state',
 		title: 'State',

@@ -3,6 +3,7 @@ import { useAnswer, wholeList } from '../../answers.ts';
 import { ApiFailure } from '../../api.ts';
 import { Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { createdColumn } from '../../components/columns.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
@@ -10,7 +11,6 @@ import { Form, text, type Values } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { siteField } from '../../components/site-field.ts';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { useSiteScope, useSites } from '../../scope.ts';
 import { may } from '../../session.ts';
@@ -27,14 +27,7 @@ const columns = (remove: (remote: RemoteAeRecord) => void, ask: (remote: RemoteA
 		cell: ({ host, port }) => <code>{`${host.includes(':') ? `[${host}]` : host}:${port}`}</code>,
 	},
 	{ name: 'tls', title: 'Transport', tight: true, cell: ({ tls }) => (tls ? <Badge tone="good">TLS</Badge> : <Badge>Plain</Badge>) },
-	{
-		name: 'created',
-		title: 'Added',
-		by: ({ created_at: at }) => at,
-		spare: true,
-		tight: true,
-		cell: ({ created_at }) => <Time at={created_at} />,
-	},
+	createdColumn('Added'),
 	...(may('manager')
 		? [
 				{

@@ -1,14 +1,13 @@
 import { useState } from 'preact/hooks';
 import type { SiteRecord } from '#administration/sites.ts';
 import { useAnswer, wholeList } from '../../answers.ts';
-import { Activity } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { activityColumn, createdColumn } from '../../components/columns.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Form, text, type Values } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { Time } from '../../components/time.tsx';
 import { say } from '../../components/toast.tsx';
 import { pageOf } from '../../pages.ts';
 import { navigate } from '../../router.ts';
@@ -33,15 +32,8 @@ const columns: readonly Column<SiteRecord>[] = [
 		spare: true,
 		cell: ({ default_authority }) => (default_authority === null ? <span class="muted">–</span> : <code>{default_authority}</code>),
 	},
-	{
-		name: 'created',
-		title: 'Created',
-		by: ({ created_at: at }) => at,
-		spare: true,
-		tight: true,
-		cell: ({ created_at }) => <Time at={created_at} />,
-	},
-	{ name: 'state', title: 'State', by: ({ active }) => Number(!active), tight: true, cell: ({ active }) => <Activity active={active} /> },
+	createdColumn(),
+	activityColumn(),
 ];
 
 export function Sites() {

@@ -1,15 +1,16 @@
 import { useState } from 'preact/hooks';
 import type { UserRecord } from '#administration/users.ts';
 import { useAnswer, wholeList } from '../../answers.ts';
-import { Activity, Badge, type Tone } from '../../components/badge.tsx';
+import { Badge, type Tone } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
+import { activityColumn, createdColumn } from '../../components/columns.tsx';
 import { Dialog } from '../../components/dialog.tsx';
 import { Empty } from '../../components/empty.tsx';
 import { Form, list, text } from '../../components/form.tsx';
 import { Page } from '../../components/page.tsx';
 import { SearchField } from '../../components/search.tsx';
 import { type Column, ListTable } from '../../components/table.tsx';
-import { Ago, Time } from '../../components/time.tsx';
+import { Ago } from '../../components/time.tsx';
 import { useFilters } from '../../filters.ts';
 import { pageOf } from '../../pages.ts';
 import { useSites } from '../../scope.ts';
@@ -40,15 +41,8 @@ const columns: readonly Column<UserRecord>[] = [
 		tight: true,
 		cell: ({ last_sign_in_at: at }) => <Ago at={at ?? null} never="none known" />,
 	},
-	{
-		name: 'created',
-		title: 'Created',
-		by: ({ created_at: at }) => at,
-		spare: true,
-		tight: true,
-		cell: ({ created_at }) => <Time at={created_at} />,
-	},
-	{ name: 'state', title: 'State', by: ({ active }) => Number(!active), tight: true, cell: ({ active }) => <Activity active={active} /> },
+	createdColumn(),
+	activityColumn(),
 ];
 
 export function Users() {
