@@ -12,7 +12,8 @@ notes.noteThread();
 
 export default async function processBatch(task: IngestTask): Promise<IngestTaskResult> {
 	try {
-		const result = await ingest.process(task.lane, deliveriesOf(task), notes.of(task.lane));
+		const result = await ingest.processInOrder(task.lane, deliveriesOf(task), task, notes.of(task.slot));
+		if (result === 'behind') return { kind: 'behind' };
 		return result === undefined ? { kind: 'unavailable' } : resultOf(result.replies, result.stages);
 	} catch (error) {
 		return { kind: 'failed', error };

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import type { Clock } from '#core/clock.ts';
 import { Failure } from '#core/failure.ts';
 import { newId } from '#core/id.ts';
@@ -11,7 +12,7 @@ import type { Authorities } from '#record/identity/authorities.ts';
 import type { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection, StatementRunner } from '#storage/connection.ts';
 import type { ForeseenTransaction, Foresight } from '#storage/foresight.ts';
-import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages, type MessageKey } from '#storage/message-log.ts';
+import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
 import { checkCommitted, stateOf, type Trouble } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
@@ -23,7 +24,7 @@ import { type Attempt, causeOf, Sent, Sequences } from './attempt.ts';
 import type { Interpret, Interpretation } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { lookUp } from './look-up.ts';
-import { digestOf, keysOf, needsLookup, type Prepared, placeAll, repliesOf, segmentsOf } from './prepared.ts';
+import { digestOf, isNamed, keyOf, keysOf, needsLookup, type Prepared, placeAll, repliesOf, segmentsOf } from './prepared.ts';
 import { failRehearsal, isRehearsal, isRehearsed, partsOf } from './rehearsal.ts';
 import { settle, sourceOf } from './settlement.ts';
 
@@ -51,6 +52,9 @@ export interface BatchOptions {
 
 /** After these the batch is unavailable to its lane, which has a wait of its own (UNAVAILABLE_MS_MAX). */
 const repeatsMax = 8;
+
+/** So many messages of some 100 µs are interpreted before the thread looks what the database has answered. */
+const atATime = 4;
 
 /** The pause while it is not known whether a COMMIT has happened: a server that starts again does so in some seconds. */
 const unsurePauseMsMax = 500;
@@ -80,10 +84,26 @@ export class Batch {
 	}
 
 	/** @throws Failure `unavailable` when the database takes nothing of the batch; nothing is known to be stored then */
-	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
-		const started = performance.now();
-		const prepared = deliveries.flatMap((delivery, index) => this.#prepare(delivery, index));
-		this.#stages.interpretMs = performance.now() - started;
+	process(deliveries: readonly Delivery[]): Promise<BatchResult> {
+		return this.#carryOutAll(deliveries, this.#prepareAll(deliveries));
+	}
+
+	/**
+	 * Interprets the messages while the batch before is carried out. `before` resolves when that has ended, true if all of it was carried out;
+	 * otherwise nothing of this one is: `behind`.
+	 * @throws Failure as `process` does
+	 */
+	async processBehind(deliveries: readonly Delivery[], before: Promise<boolean>): Promise<BatchResult | 'behind'> {
+		const prepared: Prepared[] = [];
+		for (let from = 0; from < deliveries.length; from += atATime) {
+			// The batch before goes on as soon as the database answers it.
+			await setImmediate();
+			prepared.push(...this.#prepareAll(deliveries.slice(from, from + atATime), from));
+		}
+		return (await before) ? this.#carryOutAll(deliveries, prepared) : 'behind';
+	}
+
+	async #carryOutAll(deliveries: readonly Delivery[], prepared: readonly Prepared[]): Promise<BatchResult> {
 		try {
 			// Rehearsals come after the messages that are stored, so they meet the state that those leave.
 			const written = deliveries.some(isRehearsal) ? prepared.filter(({ delivery }) => !isRehearsal(delivery)) : prepared;
@@ -95,6 +115,13 @@ export class Batch {
 		}
 		this.#stages.endedMs = steadyMs();
 		return { replies: repliesOf(prepared), stages: this.#stages };
+	}
+
+	#prepareAll(deliveries: readonly Delivery[], from = 0): Prepared[] {
+		const started = performance.now();
+		const prepared = deliveries.flatMap((delivery, index) => this.#prepare(delivery, from + index));
+		this.#stages.interpretMs += performance.now() - started;
+		return prepared;
 	}
 
 	#prepare(delivery: Delivery, index: number): Prepared[] {
@@ -349,15 +376,6 @@ export class Batch {
 function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretation): string {
 	if (controlId === '') return '';
 	return definitionOf(kind).recognisedBy === 'delivery' ? id : digestOf(bytes);
-}
-
-/** Tells whether the message can be recognised when it comes again. A message that is logged only in part is not looked up. */
-function isNamed({ interpretation, loggedAs }: Prepared): boolean {
-	return interpretation.controlId !== '' && loggedAs === 'whole';
-}
-
-function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {
-	return { siteId: delivery.siteId, clientId: delivery.clientId, controlId: interpretation.controlId, digest };
 }
 
 /** Tells whether a message has a control id, without which a repetition cannot be recognised. */

@@ -7,7 +7,7 @@ import type { Delivery, Reply } from '#record/delivery.ts';
 import { identifierLengthMax } from '#record/holdings/patient-identifiers.ts';
 import { uuidOfDigest } from '#record/key-digest.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
-import type { LogForm } from '#storage/message-log.ts';
+import type { LogForm, MessageKey } from '#storage/message-log.ts';
 import type { Interpretation, PartedInterpretation } from './interpretation.ts';
 
 /** A delivery on its way through a batch. */
@@ -132,4 +132,13 @@ export function keysOf(segment: readonly Prepared[]): Map<string, SiteKeys> {
 		if (changeSet) nameKeys(changeSet, site);
 	}
 	return keys;
+}
+
+/** Tells whether the message can be recognised when it comes again. A message that is logged only in part is not looked up. */
+export function isNamed({ interpretation, loggedAs }: Prepared): boolean {
+	return interpretation.controlId !== '' && loggedAs === 'whole';
+}
+
+export function keyOf({ delivery, interpretation, digest }: Prepared): MessageKey {
+	return { siteId: delivery.siteId, clientId: delivery.clientId, controlId: interpretation.controlId, digest };
 }

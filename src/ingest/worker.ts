@@ -44,11 +44,26 @@ export interface IngestSettings {
 	placements?: SharedArrayBuffer;
 }
 
+/** A batch among those of its lane. */
+export interface BatchOrder {
+	/** Tells the batches of a thread apart. */
+	number: number;
+	/** The batch before it, which may not have ended: nothing of this one is carried out unless all of that was. */
+	follows: number | undefined;
+}
+
+/** The last batch of a lane, and whether all of it was carried out once it has ended. */
+interface LastBatch {
+	number: number;
+	isWhole: Promise<boolean>;
+}
+
 /** The state of a worker thread: a connection for each lane, with its prepared statements. */
 export class Ingest {
 	readonly #settings: IngestSettings;
 	readonly #database: WorkerDatabase;
 	readonly #lanes = new Map<number, Connection>();
+	readonly #last = new Map<number, LastBatch>();
 	readonly #readSet = new ReadSet(tableShapes);
 	readonly #writeSet: WriteSet;
 	readonly #authorities = new AuthorityCache();
@@ -86,10 +101,46 @@ export class Ingest {
 		};
 	}
 
-	/** Processes one batch of a lane; undefined when the database does not accept it. */
-	async process(lane: number, deliveries: readonly Delivery[], notes: BatchNotes = noNotes): Promise<BatchResult | undefined> {
+	/** Processes one batch, when the one before it has ended; undefined when the database does not accept it. */
+	process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
+		return this.#carryOut(lane, deliveries, noNotes, (batch) => batch.process(deliveries));
+	}
+
+	/** Processes one batch of many; undefined as above, `behind` when not all of the batch that it follows was carried out. */
+	processInOrder(
+		lane: number,
+		deliveries: readonly Delivery[],
+		{ number, follows }: BatchOrder,
+		notes: BatchNotes,
+	): Promise<BatchResult | 'behind' | undefined> {
+		const last = this.#last.get(lane);
+		const before = last?.number === follows ? last?.isWhole : Promise.resolve(false);
+		const result =
+			follows === undefined || before === undefined
+				? this.#carryOut(lane, deliveries, notes, (batch) => batch.process(deliveries))
+				: this.#carryOutBehind(lane, deliveries, notes, before);
+		const isWhole = result.then(
+			(ended) => ended !== undefined && ended !== 'behind' && !ended.replies.includes(undefined),
+			() => false,
+		);
+		this.#last.set(lane, { number, isWhole });
+		return result;
+	}
+
+	async #carryOutBehind(lane: number, deliveries: readonly Delivery[], notes: BatchNotes, before: Promise<boolean>) {
+		// Profiles are read by the connection that the batch before has until it has ended.
+		if (versionsOf(deliveries).size > 0 && !(await before)) return 'behind';
+		return this.#carryOut(lane, deliveries, notes, (batch) => batch.processBehind(deliveries, before));
+	}
+
+	async #carryOut<Result>(
+		lane: number,
+		deliveries: readonly Delivery[],
+		notes: BatchNotes,
+		process: (batch: Batch) => Promise<Result>,
+	): Promise<Result | undefined> {
 		const connection = this.#connection(lane);
-		if (!(await this.#readDefinitions(connection, deliveries))) return undefined;
+		if (!(await this.#readDefinitions(connection, versionsOf(deliveries)))) return undefined;
 		const batch = new Batch({
 			connection,
 			readSet: this.#readSet,
@@ -103,8 +154,8 @@ export class Ingest {
 			patienceMs: this.#settings.limits.unavailableMsMax,
 		});
 		try {
-			const result = await batch.process(deliveries);
-			this.#notTaken.over();
+			const result = await process(batch);
+			if (result !== 'behind') this.#notTaken.over();
 			return result;
 		} catch (error) {
 			if (!(error instanceof Failure) || error.code !== 'unavailable') throw error;
@@ -114,11 +165,7 @@ export class Ingest {
 	}
 
 	/** Reads the profiles that sites have loaded since the last batch. Returns false when the database does not answer. */
-	async #readDefinitions(connection: Connection, deliveries: readonly Delivery[]): Promise<boolean> {
-		const versions = new Map<string, string>();
-		for (const delivery of deliveries) {
-			if (delivery.kind === 'fhir' && delivery.definitions !== undefined) versions.set(delivery.siteId, delivery.definitions);
-		}
+	async #readDefinitions(connection: Connection, versions: ReadonlyMap<string, string>): Promise<boolean> {
 		if (versions.size === 0) return true;
 		try {
 			await connection.open();
@@ -162,4 +209,13 @@ export class Ingest {
 	close(): Promise<void> {
 		return this.#database.close();
 	}
+}
+
+/** Returns the version of the profiles by which each site's FHIR writes are validated. */
+function versionsOf(deliveries: readonly Delivery[]): Map<string, string> {
+	const versions = new Map<string, string>();
+	for (const delivery of deliveries) {
+		if (delivery.kind === 'fhir' && delivery.definitions !== undefined) versions.set(delivery.siteId, delivery.definitions);
+	}
+	return versions;
 }

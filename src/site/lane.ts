@@ -2,18 +2,23 @@ import { Failure } from '#core/failure.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import { type Flight, Flights } from './flights.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox, type Parting } from './mailbox.ts';
 import { Returning } from './returning.ts';
 import { type Crash, judge } from './suspicion.ts';
+import { takeInTurn } from './take-in-turn.ts';
 
-/** The outcome of a batch: its replies in order, or the reason why there are none. A message without a reply was not carried out. */
-export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | Crash;
+/**
+ * The outcome of a batch: its replies in order, or the reason why there are none. A message without a reply was not carried out. `behind`:
+ * nothing was done, because not all of the batch before it was carried out.
+ */
+export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'behind' } | Crash;
 
 export interface LaneOptions {
 	limits: MailboxLimits & DeliveryLimits;
-	/** Processes one batch; never rejects. */
-	process(deliveries: Delivery[]): Promise<BatchOutcome>;
+	/** Processes one batch; never rejects. `isAhead`: the one before it has not ended, and nothing of this one may be stored unless all of that was. */
+	process(deliveries: Delivery[], isAhead: boolean): Promise<BatchOutcome>;
 	nowMs(): number;
 	/** The system's unless it is given. */
 	timers?: Timers;
@@ -35,8 +40,7 @@ const retryMsMax = ({ unavailableMsMax }: MailboxLimits & DeliveryLimits) => Mat
 
 /**
  * The mailboxes of some sites, with one batch in flight. Meanwhile the mailboxes fill. The next batch takes from all of them in turn, each
- * first in
- * first out.
+ * first in first out. Where enough waits for two batches (BATCH_AHEAD_MIN), the second is interpreted while the first is carried out.
  */
 export class Lane {
 	readonly #options: LaneOptions;
@@ -48,20 +52,24 @@ export class Lane {
 	readonly #held = new Set<Mailbox>();
 	/** Mailboxes whose last letter is processed apart: what follows it waits. */
 	readonly #away = new Set<Mailbox>();
-	#inFlight: Letter[] = [];
+	readonly #flights = new Flights();
+	/** When the last batch was answered. */
+	#answeredMs = Number.NEGATIVE_INFINITY;
 	/** The event for which the next batch waits. */
 	#scheduled: 'soon' | 'retry' | 'returning' | undefined;
 	#timer: Stoppable | undefined;
-	#running = false;
 	#closed = false;
 	#retryMs = 0;
 	#batchMax: number;
+	/** From so many messages on, each of two batches is worth its fixed cost. */
+	readonly #aheadMin: number;
 	#idle: (() => void)[] = [];
 
 	constructor(options: LaneOptions) {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
 		this.#batchMax = options.limits.batchMessagesMax;
+		this.#aheadMin = options.limits.batchAheadMin || Number.POSITIVE_INFINITY;
 		this.#returning = new Returning(options.limits.batchWaitMsMax);
 	}
 
@@ -78,7 +86,7 @@ export class Lane {
 	}
 
 	get messagesInFlight(): number {
-		return this.#inFlight.length;
+		return this.#flights.messages;
 	}
 
 	deliver(delivery: Delivery): Promise<Reply> {
@@ -120,7 +128,7 @@ export class Lane {
 	}
 
 	#isIdle(): boolean {
-		return this.#inFlight.length === 0 && this.#waiting.length === 0 && this.#held.size === 0 && this.#away.size === 0;
+		return this.#flights.size === 0 && this.#waiting.length === 0 && this.#held.size === 0 && this.#away.size === 0;
 	}
 
 	/**
@@ -129,9 +137,10 @@ export class Lane {
 	 * the transaction.
 	 */
 	#schedule(): void {
-		if (this.#closed || this.#running || (this.#waiting.length === 0 && this.available)) return;
+		if (this.#closed || (this.#waiting.length === 0 && this.available)) return;
+		if (this.#flights.size > 0 && !this.#mayGoAhead()) return;
 		if (this.#scheduled === 'soon' || this.#scheduled === 'retry') return;
-		const waitMs = this.#retryMs > 0 || this.#fillsBatch() ? 0 : this.#returning.waitMs(this.#timers.elapsedMs());
+		const waitMs = this.#retryMs > 0 || this.#waitingMessages() >= this.#batchMax ? 0 : this.#returning.waitMs(this.#timers.elapsedMs());
 		if (this.#retryMs > 0) this.#startIn(this.#retryMs, 'retry');
 		else if (waitMs === 0) this.#startSoon();
 		else if (this.#scheduled === undefined) this.#startIn(waitMs, 'returning');
@@ -143,10 +152,22 @@ export class Lane {
 		this.#timers.soon(() => this.#start());
 	}
 
-	#fillsBatch(): boolean {
+	#waitingMessages(): number {
 		let messages = 0;
 		for (const mailbox of this.#waiting) messages += mailbox.length;
-		return messages >= this.#batchMax;
+		return messages;
+	}
+
+	/** Tells whether a batch may be interpreted while another one is carried out. */
+	#mayGoAhead(): boolean {
+		const isInOrder = this.available && this.#batchMax === this.#options.limits.batchMessagesMax;
+		return isInOrder && this.#flights.size === 1 && this.#flights.messages >= this.#aheadMin && this.#waitingMessages() >= this.#aheadMin;
+	}
+
+	/** Returns how many messages the next batch may have. What is enough for two is divided between them, so that neither waits long for the other. */
+	#messagesMax(): number {
+		const messages = this.#flights.messages + this.#waitingMessages();
+		return messages < 2 * this.#aheadMin ? this.#batchMax : Math.min(this.#batchMax, Math.ceil(messages / 2));
 	}
 
 	#startIn(ms: number, scheduled: 'retry' | 'returning'): void {
@@ -161,69 +182,59 @@ export class Lane {
 
 	#start(): void {
 		this.#scheduled = undefined;
-		void this.#run();
+		const isAhead = this.#flights.size > 0;
+		if (isAhead && !this.#mayGoAhead()) return;
+		const letters = this.#take(this.#messagesMax());
+		// While nothing can be stored, an empty batch finds out when that ends, because nobody delivers before.
+		const isMade = letters.length > 0 || (!isAhead && !this.available);
+		if (isMade) void this.#run(this.#flights.add(letters), isAhead);
+		else this.#tellIdle();
+		// Long messages alone wait for the end of the batch before them.
+		if (isMade || !isAhead) this.#schedule();
 	}
 
-	async #run(): Promise<void> {
-		this.#inFlight = this.#take();
-		// While nothing can be stored, an empty batch finds out when that ends, because nobody delivers before.
-		if (this.#inFlight.length > 0 || !this.available) {
-			this.#running = true;
-			this.#returning.started();
-			const startedMs = this.#timers.elapsedMs();
-			const outcome = await this.#options.process(this.#inFlight.map((letter) => letter.delivery));
-			const batch = this.#inFlight;
-			this.#inFlight = [];
-			this.#running = false;
-			const endedMs = this.#timers.elapsedMs();
-			if (outcome.kind === 'done') this.#returning.answered(batch.length, endedMs - startedMs, endedMs);
-			this.#conclude(batch, outcome);
-		}
+	async #run(flight: Flight, isAhead: boolean): Promise<void> {
+		this.#returning.started();
+		const startedMs = this.#timers.elapsedMs();
+		const deliveries = flight.letters.map((letter) => letter.delivery);
+		flight.outcome = await this.#options.process(deliveries, isAhead);
+		for (const landed of this.#flights.landed()) this.#land(landed, startedMs);
 		this.#tellIdle();
 		this.#schedule();
+	}
+
+	#land({ letters, outcome }: Flight, startedMs: number): void {
+		if (outcome === undefined) throw new Error('a batch that has not ended was concluded');
+		const endedMs = this.#timers.elapsedMs();
+		const tookMs = endedMs - Math.max(startedMs, this.#answeredMs);
+		if (outcome.kind === 'done') this.#returning.answered(letters.length, tookMs, endedMs);
+		this.#answeredMs = endedMs;
+		this.#conclude(letters, outcome);
 	}
 
 	#tellIdle(): void {
 		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
 	}
 
-	/** One message of each waiting site in turn, until the batch is full. A long one is processed apart once those before it are answered. */
-	#take(): Letter[] {
-		const { batchBytesMax } = this.#options.limits;
-		const batch: Letter[] = [];
-		let bytes = 0;
-		let round = this.#takeWaiting();
-		const later: Mailbox[] = [];
-		while (round.length > 0) {
-			const next: Mailbox[] = [];
-			for (const [index, mailbox] of round.entries()) {
-				const size = mailbox.oldest?.delivery.bytes.length ?? 0;
-				if (batch.length >= this.#batchMax || (batch.length > 0 && bytes + size > batchBytesMax)) {
-					this.#waiting = [...round.slice(index), ...next, ...later];
-					return batch;
-				}
-				const letter = mailbox.shift();
-				if (letter === undefined) continue;
-				batch.push(letter);
-				bytes += size;
-				if (mailbox.length > 0) (this.#isLong(mailbox) ? later : next).push(mailbox);
-				this.#options.onRoom(mailbox.siteId);
-			}
-			round = next;
-		}
-		this.#waiting = later;
-		return batch;
-	}
-
-	/** Takes the waiting mailboxes, but for those whose turn is that of a long message: it is processed apart. */
-	#takeWaiting(): Mailbox[] {
-		const waiting = this.#waiting;
-		this.#waiting = [];
-		return waiting.filter((mailbox) => {
-			const isLong = this.#isLong(mailbox);
-			if (isLong) this.#sendAway(mailbox);
-			return !isLong;
+	/**
+	 * Takes a batch from the mailboxes. One whose turn is that of a long message is left out: the message is processed apart, once those of its
+	 * site that are under way are answered.
+	 */
+	#take(messagesMax: number): Letter[] {
+		const long = new Set(this.#waiting.filter((mailbox) => this.#isLong(mailbox)));
+		const others = this.#waiting.filter((mailbox) => !long.has(mailbox));
+		const { letters, left } = takeInTurn(others, {
+			messagesMax,
+			bytesMax: this.#options.limits.batchBytesMax,
+			isLong: (mailbox) => this.#isLong(mailbox),
+			onRoom: this.#options.onRoom,
 		});
+		this.#waiting = left;
+		for (const mailbox of long) {
+			if (this.#flights.has(mailbox.siteId)) this.#waiting.unshift(mailbox);
+			else this.#sendAway(mailbox);
+		}
+		return letters;
 	}
 
 	#isLong({ oldest }: Mailbox): boolean {
@@ -258,6 +269,7 @@ export class Lane {
 			return;
 		}
 		this.#putBack(batch);
+		if (outcome.kind === 'behind') return;
 		// A message that has waited for the answer to a COMMIT as long as it may is not carried out again.
 		this.expire();
 		this.#setRetry(Math.min(retryMsMax(this.#options.limits), Math.max(retryMsMin, this.#retryMs * 2)));
@@ -342,7 +354,7 @@ export class Lane {
 	 */
 	expire(): void {
 		const deadline = this.#options.nowMs() - this.#options.limits.unavailableMsMax;
-		for (const letter of this.#inFlight) if (letter.enqueuedAtMs < deadline) letter.reject(unavailable());
+		for (const letter of this.#flights.letters) if (letter.enqueuedAtMs < deadline) letter.reject(unavailable());
 		const expired = [...this.#waiting, ...this.#held, ...this.#away].filter(
 			(mailbox) => (mailbox.oldest?.enqueuedAtMs ?? deadline) < deadline,
 		);

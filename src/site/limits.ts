@@ -59,6 +59,13 @@ export const mailboxLimitDefinitions = {
 		max: 100,
 		answer: 'time that a batch waits for senders whose last messages were just answered; it then starts without them',
 	},
+	batchAheadMin: {
+		variable: 'BATCH_AHEAD_MIN',
+		default: 32,
+		min: 0,
+		max: 1024,
+		answer: 'messages of a batch that is interpreted while the one before it is stored; 0: one after the other',
+	},
 	batchBytesMax: {
 		variable: 'BATCH_BYTES_MAX',
 		default: 16 * MiB,

@@ -57,7 +57,7 @@ const workersPerLong = 2;
 /** Instances of one batch that do not go to a worker. */
 const inPlaceMax = 8;
 
-/** Sites are spread over lanes by hash; each lane has one batch in flight on its own database connection. */
+/** Sites are spread over lanes by hash; each lane carries out one batch at a time on its own database connection. */
 export class Shards implements SiteGateway {
 	readonly #options: ShardsOptions;
 	readonly #threads: WorkerThread[] = [];
@@ -82,7 +82,7 @@ export class Shards implements SiteGateway {
 	}
 
 	#open(lanes: number, isLazy: boolean): WorkerThread {
-		const { worker, workerData, openPool = (notes) => openPiscina(worker, workerData, lanes, notes) } = this.#options;
+		const { worker, workerData, openPool = (notes, batches) => openPiscina(worker, workerData, notes, batches) } = this.#options;
 		const thread = new WorkerThread(openPool, lanes, { isLazy });
 		this.#threads.push(thread);
 		return thread;
@@ -102,7 +102,7 @@ export class Shards implements SiteGateway {
 			limits: { ...limits, batchMessagesMax: 1 },
 			nowMs,
 			timers: this.#timers,
-			process: (deliveries) => this.#process(thread, 0, deliveries),
+			process: (deliveries, isAhead) => this.#process(thread, 0, deliveries, isAhead),
 			// While nothing can be stored here, the lanes of the sites cannot store either, and tell so.
 			onAvailability: () => undefined,
 			onRoom: () => undefined,
@@ -129,7 +129,7 @@ export class Shards implements SiteGateway {
 			limits,
 			nowMs: this.#options.nowMs,
 			timers: this.#timers,
-			process: (deliveries) => this.#process(thread, lane, deliveries),
+			process: (deliveries, isAhead) => this.#process(thread, lane, deliveries, isAhead),
 			onAvailability: (available) => {
 				shardAvailable.set({ shard }, available ? 1 : 0);
 				log[available ? 'info' : 'warn']({ shard }, available ? 'storing again' : 'cannot store; senders wait');
@@ -147,11 +147,12 @@ export class Shards implements SiteGateway {
 		return parting;
 	}
 
-	async #process(thread: WorkerThread, lane: number, deliveries: Delivery[]): Promise<BatchOutcome> {
+	async #process(thread: WorkerThread, lane: number, deliveries: Delivery[], isAhead: boolean): Promise<BatchOutcome> {
 		const { metrics } = this.#options;
 		const started = this.#timers.elapsedMs();
 		try {
-			const result = await this.#carryOut(thread, lane, deliveries);
+			const result = await this.#carryOut(thread, lane, deliveries, isAhead);
+			if (result.kind === 'behind') return result;
 			if (result.kind === 'unavailable') {
 				this.#trace(deliveries, started, { error: 'unavailable' });
 				return result;
@@ -173,10 +174,11 @@ export class Shards implements SiteGateway {
 		this.#options.tracing?.carriedOut({ deliveries, startedMs, endedMs: this.#timers.elapsedMs(), result });
 	}
 
-	async #carryOut(thread: WorkerThread, lane: number, deliveries: Delivery[]): Promise<IngestTaskResult> {
+	async #carryOut(thread: WorkerThread, lane: number, deliveries: Delivery[], isAhead: boolean): Promise<IngestTaskResult> {
 		const { inPlace } = this.#options;
-		if (inPlace !== undefined && !this.#isBusyInPlace && isCarriedOutHere(deliveries)) {
+		if (inPlace !== undefined && !isAhead && !this.#isBusyInPlace && isCarriedOutHere(deliveries)) {
 			this.#isBusyInPlace = true;
+			thread.passOver(lane);
 			try {
 				const result = await inPlace.process(deliveries);
 				return result === undefined ? { kind: 'unavailable' } : { kind: 'done', ...result };
@@ -185,7 +187,7 @@ export class Shards implements SiteGateway {
 			}
 		}
 		this.#watchdog.wake();
-		return thread.run(lane, deliveries);
+		return thread.run(lane, deliveries, isAhead);
 	}
 
 	#crash(lane: number, error: unknown): BatchOutcome {

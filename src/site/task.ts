@@ -4,6 +4,12 @@ import type { Delivery, Reply } from '#record/delivery.ts';
 /** A batch in transit to the worker: the deliveries, and the bytes of all of them in one transferred buffer. */
 export interface IngestTask {
 	lane: number;
+	/** Under which the thread notes its work on this batch: a lane has as many as batches. */
+	slot: number;
+	/** Tells the batches of a thread apart. */
+	number: number;
+	/** The batch before it, which may not have ended. Nothing of this one is carried out unless all of that was. */
+	follows: number | undefined;
 	deliveries: PackedDelivery[];
 	bytes: ArrayBuffer;
 }
@@ -12,16 +18,17 @@ export interface IngestTask {
 type Packed<T> = T extends Delivery ? Omit<T, 'bytes'> & { length: number } : never;
 type PackedDelivery = Packed<Delivery>;
 
-/** `failed`: a fault of this code ended the batch, and the thread goes on. */
+/** `failed`: a fault of this code ended the batch, and the thread goes on. `behind`: not all of the batch before it was carried out. */
 export type IngestTaskResult =
 	| { kind: 'unavailable' }
+	| { kind: 'behind' }
 	| { kind: 'failed'; error: unknown }
 	| { kind: 'done'; replies: (Reply | undefined)[]; stages: BatchStages };
 
-export function taskOf(lane: number, deliveries: readonly Delivery[]): [IngestTask, ArrayBuffer[]] {
+export function taskOf(place: Omit<IngestTask, 'deliveries' | 'bytes'>, deliveries: readonly Delivery[]): [IngestTask, ArrayBuffer[]] {
 	const bytes = joined(deliveries.map((delivery) => delivery.bytes));
 	const packed = deliveries.map(({ bytes: message, ...delivery }) => ({ ...delivery, length: message.length }) as PackedDelivery);
-	return [{ lane, deliveries: packed, bytes }, [bytes]];
+	return [{ ...place, deliveries: packed, bytes }, [bytes]];
 }
 
 export function deliveriesOf(task: IngestTask): Delivery[] {

@@ -3,12 +3,12 @@ import { type BatchNotes, wholeBatch } from '#record/batch-notes.ts';
 
 /** A piece of work that a worker has begun and not ended. */
 export interface Piece {
-	lane: number;
+	slot: number;
 	/** The message's place in the batch, or `wholeBatch`. */
 	index: number;
 }
 
-const fields = { piece: 0, lane: 1, index: 2, osThread: 3, commits: 4 } as const;
+const fields = { piece: 0, slot: 1, index: 2, osThread: 3, commits: 4 } as const;
 
 /**
  * A worker writes here what it is working on, and the main thread reads it, also while the worker does not come to answer. A piece of work is never
@@ -23,8 +23,8 @@ export class WorkNotes {
 		this.#fields = new Int32Array(shared);
 	}
 
-	static create(lanes: number): WorkNotes {
-		return new WorkNotes(new SharedArrayBuffer((fields.commits + lanes) * Int32Array.BYTES_PER_ELEMENT));
+	static create(slots: number): WorkNotes {
+		return new WorkNotes(new SharedArrayBuffer((fields.commits + slots) * Int32Array.BYTES_PER_ELEMENT));
 	}
 
 	/** The worker's thread as Linux numbers it. Elsewhere it has no number. */
@@ -32,8 +32,8 @@ export class WorkNotes {
 		Atomics.store(this.#fields, fields.osThread, osThread());
 	}
 
-	begin(lane: number, index: number): void {
-		Atomics.store(this.#fields, fields.lane, lane);
+	begin(slot: number, index: number): void {
+		Atomics.store(this.#fields, fields.slot, slot);
 		Atomics.store(this.#fields, fields.index, index);
 		// An odd number says that the piece has begun.
 		Atomics.store(this.#fields, fields.piece, (Atomics.load(this.#fields, fields.piece) + 1) | 1);
@@ -43,40 +43,40 @@ export class WorkNotes {
 		Atomics.store(this.#fields, fields.piece, (Atomics.load(this.#fields, fields.piece) | 1) + 1);
 	}
 
-	/** A COMMIT of the lane's batch is sent: from now on some of its messages may be stored, though their answers are not known. */
-	committing(lane: number): void {
-		Atomics.store(this.#fields, fields.commits + lane, 1);
+	/** A COMMIT of the slot's batch is sent: from now on some of its messages may be stored, though their answers are not known. */
+	committing(slot: number): void {
+		Atomics.store(this.#fields, fields.commits + slot, 1);
 	}
 
-	/** Returns what the batches of a lane note. */
-	of(lane: number): BatchNotes {
+	/** Returns what the batches of a slot note. */
+	of(slot: number): BatchNotes {
 		return {
-			begin: (index = wholeBatch) => this.begin(lane, index),
+			begin: (index = wholeBatch) => this.begin(slot, index),
 			end: () => this.end(),
-			committing: () => this.committing(lane),
+			committing: () => this.committing(slot),
 		};
 	}
 
-	/** Called by the main thread when the lane gets another batch. */
-	beginBatch(lane: number): void {
-		Atomics.store(this.#fields, fields.commits + lane, 0);
+	/** Called by the main thread when the slot gets another batch. */
+	beginBatch(slot: number): void {
+		Atomics.store(this.#fields, fields.commits + slot, 0);
 	}
 
 	/** Returns undefined while nothing is worked on. */
 	get piece(): Piece | undefined {
 		const number = Atomics.load(this.#fields, fields.piece);
-		const lane = Atomics.load(this.#fields, fields.lane);
+		const slot = Atomics.load(this.#fields, fields.slot);
 		const index = Atomics.load(this.#fields, fields.index);
 		// The worker may have gone on meanwhile.
-		return number % 2 === 1 && Atomics.load(this.#fields, fields.piece) === number ? { lane, index } : undefined;
+		return number % 2 === 1 && Atomics.load(this.#fields, fields.piece) === number ? { slot, index } : undefined;
 	}
 
 	get osThread(): number {
 		return Atomics.load(this.#fields, fields.osThread);
 	}
 
-	hasCommitted(lane: number): boolean {
-		return Atomics.load(this.#fields, fields.commits + lane) !== 0;
+	hasCommitted(slot: number): boolean {
+		return Atomics.load(this.#fields, fields.commits + slot) !== 0;
 	}
 }
 

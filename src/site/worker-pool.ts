@@ -13,8 +13,8 @@ export interface WorkerPool {
 	destroy(): Promise<void>;
 }
 
-/** Opens a thread that keeps these notes of its work. */
-export type OpenPool = (notes: SharedArrayBuffer) => WorkerPool;
+/** Opens a thread that keeps these notes of its work, and has so many batches at a time. */
+export type OpenPool = (notes: SharedArrayBuffer, batches: number) => WorkerPool;
 
 /** Returns the processor time of a thread of this process, which Linux counts in hundredths of a second; undefined elsewhere. */
 function threadCpuMs(osThread: number): number | undefined {
@@ -33,14 +33,14 @@ function threadCpuMs(osThread: number): number | undefined {
 }
 
 /** Opens a Piscina of one thread. */
-export function openPiscina(worker: URL, settings: unknown, lanes: number, notes: SharedArrayBuffer): WorkerPool {
+export function openPiscina(worker: URL, settings: unknown, notes: SharedArrayBuffer, batches: number): WorkerPool {
 	const pool = new TaskPool({
 		filename: worker.href,
 		workerData: { settings, notes },
 		minThreads: 1,
 		maxThreads: 1,
 		idleTimeout: Number.POSITIVE_INFINITY,
-		concurrentTasksPerWorker: lanes,
+		concurrentTasksPerWorker: batches,
 		// With Atomics.wait the database sockets of an idle worker freeze.
 		atomics: 'disabled',
 		// A batch's garbage is collected early in a nursery of this size. With the default of 16 MiB the collector takes a sixth of the time.

@@ -8,7 +8,7 @@ import type { OpenPool, WorkerPool } from './worker-pool.ts';
 export interface Work {
 	/** Another text means that other work was begun. */
 	key: string;
-	lane: number;
+	slot: number;
 	/** The message's place in the batch; undefined where it is work for several messages. */
 	index: number | undefined;
 	deliveries: readonly Delivery[];
@@ -37,13 +37,19 @@ interface Given {
 	deliveries: readonly Delivery[];
 }
 
+/** A batch that is carried out, and one that is interpreted meanwhile. */
+const batchesPerLane = 2;
+
 /** A thread with its notes, and what it was given. */
 interface Crew {
 	pool: WorkerPool;
 	notes: WorkNotes;
+	/** By slot. */
 	given: (Given | undefined)[];
+	/** The last batch of each lane. */
+	last: (number | undefined)[];
 	/** Set when it has ended in the middle of a piece of work, or was ended. */
-	end: { lane: number; index: number | undefined; reason: 'time' | 'crash'; done: Promise<void> } | undefined;
+	end: { slot: number; index: number | undefined; reason: 'time' | 'crash'; done: Promise<void> } | undefined;
 }
 
 /** A worker thread of some lanes. It is ended and replaced when what it works on takes too long. */
@@ -65,34 +71,48 @@ export class WorkerThread {
 	}
 
 	#begin(): Crew {
-		const notes = WorkNotes.create(this.#lanes);
-		return { pool: this.#open(notes.shared), notes, given: [], end: undefined };
+		const slots = this.#lanes * batchesPerLane;
+		const notes = WorkNotes.create(slots);
+		return { pool: this.#open(notes.shared, slots), notes, given: [], last: [], end: undefined };
 	}
 
 	get threads(): readonly unknown[] {
 		return this.#crew?.pool.threads ?? [];
 	}
 
-	/** @throws ThreadEnded */
-	async run(lane: number, deliveries: readonly Delivery[]): Promise<IngestTaskResult> {
+	/**
+	 * `isAhead`: the last batch of the lane may not have ended, and nothing of this one is carried out unless all of that was.
+	 * @throws ThreadEnded
+	 */
+	async run(lane: number, deliveries: readonly Delivery[], isAhead: boolean): Promise<IngestTaskResult> {
 		this.#crew ??= this.#begin();
 		const crew = this.#crew;
-		const [task, transferList] = taskOf(lane, deliveries);
-		crew.notes.beginBatch(lane);
-		crew.given[lane] = { number: ++this.#batches, deliveries };
+		const number = ++this.#batches;
+		// A thread that was not given the batch before does not know it.
+		const follows = isAhead ? (crew.last[lane] ?? 0) : undefined;
+		crew.last[lane] = number;
+		const slot = freeSlot(crew, lane);
+		const [task, transferList] = taskOf({ lane, slot, number, follows }, deliveries);
+		crew.notes.beginBatch(slot);
+		crew.given[slot] = { number, deliveries };
 		try {
 			return await crew.pool.run(task, { transferList });
 		} catch (error) {
 			const { piece } = crew.notes;
 			// A piece that has begun and not ended: the thread has.
 			if (piece !== undefined)
-				this.#replace(crew, { lane: piece.lane, index: indexOf(piece.index, crew.given[piece.lane]?.deliveries.length) }, 'crash');
+				this.#replace(crew, { slot: piece.slot, index: indexOf(piece.index, crew.given[piece.slot]?.deliveries.length) }, 'crash');
 			// A thread notes its COMMITs until its very end.
 			await crew.end?.done;
-			throw endOf(crew, lane, error);
+			throw endOf(crew, slot, error);
 		} finally {
-			crew.given[lane] = undefined;
+			crew.given[slot] = undefined;
 		}
+	}
+
+	/** A batch of the lane is carried out elsewhere: none that this thread was given is the last. */
+	passOver(lane: number): void {
+		if (this.#crew) this.#crew.last[lane] = undefined;
 	}
 
 	/** True while it has a batch that is not carried out yet. */
@@ -106,11 +126,11 @@ export class WorkerThread {
 		const { notes, given, pool } = this.#crew;
 		const { piece } = notes;
 		if (piece === undefined) return undefined;
-		const batch = given[piece.lane];
+		const batch = given[piece.slot];
 		if (batch === undefined) return undefined;
 		const { number, deliveries } = batch;
 		const index = indexOf(piece.index, deliveries.length);
-		return { key: `${number}/${index}`, lane: piece.lane, index, deliveries, cpuMs: pool.cpuMs(notes.osThread) };
+		return { key: `${number}/${index}`, slot: piece.slot, index, deliveries, cpuMs: pool.cpuMs(notes.osThread) };
 	}
 
 	/** Opens another thread, which takes over at once if this one has to be ended. Nobody waits for one that begins when it is needed. */
@@ -130,13 +150,13 @@ export class WorkerThread {
 		if (this.#crew) this.#replace(this.#crew, work, 'time');
 	}
 
-	#replace(crew: Crew, { lane, index }: Pick<Work, 'lane' | 'index'>, reason: 'time' | 'crash'): void {
+	#replace(crew: Crew, { slot, index }: Pick<Work, 'slot' | 'index'>, reason: 'time' | 'crash'): void {
 		if (crew.end !== undefined) return;
 		if (this.#crew === crew) {
 			this.#crew = this.#spare ?? (this.#isLazy ? undefined : this.#begin());
 			this.#spare = undefined;
 		}
-		crew.end = { lane, index, reason, done: crew.pool.destroy() };
+		crew.end = { slot, index, reason, done: crew.pool.destroy() };
 	}
 
 	async close(): Promise<void> {
@@ -150,8 +170,14 @@ function indexOf(index: number, messages: number | undefined): number | undefine
 	return messages === 1 ? 0 : undefined;
 }
 
+/** Returns the place of a lane's batch in a thread. */
+function freeSlot({ given }: Crew, lane: number): number {
+	for (let slot = lane * batchesPerLane; slot < (lane + 1) * batchesPerLane; slot++) if (given[slot] === undefined) return slot;
+	throw new Error('a lane has more batches under way than it may have');
+}
+
 /** Says what is known of a batch whose thread has ended. */
-function endOf({ end, notes }: Crew, lane: number, error: unknown): ThreadEnded {
-	const at = end === undefined ? undefined : end.lane === lane ? end.index : 'elsewhere';
-	return new ThreadEnded(error, { at, reason: end?.reason ?? 'crash', isUnsure: notes.hasCommitted(lane) });
+function endOf({ end, notes }: Crew, slot: number, error: unknown): ThreadEnded {
+	const at = end === undefined ? undefined : end.slot === slot ? end.index : 'elsewhere';
+	return new ThreadEnded(error, { at, reason: end?.reason ?? 'crash', isUnsure: notes.hasCommitted(slot) });
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Delivery } from '#record/delivery.ts';
-import { type BatchOutcome, Lane } from '#site/lane.ts';
+import { type BatchOutcome, Lane, type LaneOptions } from '#site/lane.ts';
 import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
 import { defaultLimits, type Limits } from '../../src/limits.ts';
 import { delivery, replyTo, Told } from './letters.ts';
@@ -13,20 +13,19 @@ export class Rig {
 	readonly availability: boolean[] = [];
 	readonly room: string[] = [];
 	readonly lane: Lane;
-	#batch: readonly Delivery[] = [];
-	#end: (outcome: BatchOutcome) => void = () => assert.fail('no batch is in flight');
+	/** Those in flight, the oldest first. */
+	readonly #flights: { batch: readonly Delivery[]; end: (outcome: BatchOutcome) => void }[] = [];
 
-	constructor(limits: Partial<Limits> = {}) {
+	constructor(limits: Partial<Limits> = {}, options: Partial<LaneOptions> = {}) {
 		this.lane = new Lane({
+			...options,
 			limits: { ...defaultLimits, batchMessagesMax: 4, batchBytesMax: 100, batchWaitMsMax: 0, ...limits },
 			timers: this.timers,
 			nowMs: () => this.timers.elapsedMs(),
-			process: (deliveries) => {
-				this.batches.push(deliveries.map(({ id, withheld }) => (withheld ? `${id}!` : id)).join(' '));
-				this.#batch = deliveries;
-				return new Promise((resolve) => {
-					this.#end = resolve;
-				});
+			process: (deliveries, isAhead) => {
+				const messages = deliveries.map(({ id, withheld }) => (withheld ? `${id}!` : id)).join(' ');
+				this.batches.push(isAhead ? `ahead: ${messages}` : messages);
+				return new Promise((end) => this.#flights.push({ batch: deliveries, end }));
 			},
 			onAvailability: (available) => this.availability.push(available),
 			onRoom: (siteId) => this.room.push(siteId),
@@ -41,19 +40,22 @@ export class Rig {
 		}
 	}
 
-	/** Ends the batch in flight after some time, and the phases after it. */
+	#oldest() {
+		return this.#flights.shift() ?? assert.fail('no batch is in flight');
+	}
+
+	/** Ends the oldest batch in flight after some time, and the phases after it. */
 	async end(kind: BatchOutcome['kind'] = 'done', afterMs = 0): Promise<void> {
 		await this.timers.advance(afterMs);
-		const end = this.#end;
-		this.#end = () => assert.fail('no batch is in flight');
-		end(kind === 'done' ? { kind, replies: this.#batch.map(replyTo) } : { kind });
+		const { batch, end } = this.#oldest();
+		end(kind === 'done' ? { kind, replies: batch.map(replyTo) } : { kind });
 		await promisesSettle();
 		await this.timers.settle();
 	}
 
-	/** The outcome of the batch in flight as it is written here. */
+	/** The outcome of the oldest batch in flight as it is written here. */
 	async endWith(outcome: BatchOutcome): Promise<void> {
-		this.#end(outcome);
+		this.#oldest().end(outcome);
 		await promisesSettle();
 	}
 

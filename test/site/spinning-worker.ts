@@ -13,7 +13,7 @@ const stages = { interpretMs: 0, readMs: 0, applyMs: 0, writeMs: 0, commitMs: 0,
  */
 export default async function processBatch(task: IngestTask): Promise<IngestTaskResult> {
 	const deliveries = deliveriesOf(task);
-	const { begin, end, committing } = notes.of(task.lane);
+	const { begin, end, committing } = notes.of(task.slot);
 	for (const [index, { bytes, withheld }] of deliveries.entries()) {
 		const text = Buffer.from(bytes).toString().trim();
 		begin(index);

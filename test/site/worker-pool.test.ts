@@ -9,10 +9,10 @@ import { delivery } from './letters.ts';
 test('batches that wait for a thread are rejected when it ends before it has begun, and the next one gets a thread', {
 	timeout: 60_000,
 }, async (t) => {
-	const pool = openPiscina(new URL('./spinning-worker.ts', import.meta.url), undefined, 2, WorkNotes.create(2).shared);
+	const pool = openPiscina(new URL('./spinning-worker.ts', import.meta.url), undefined, WorkNotes.create(2).shared, 2);
 	t.after(() => pool.destroy());
 	const run = (lane: number) => {
-		const [task, transferList] = taskOf(lane, [delivery(`a${lane}`)]);
+		const [task, transferList] = taskOf({ lane, slot: lane, number: lane, follows: undefined }, [delivery(`a${lane}`)]);
 		return pool.run(task, { transferList });
 	};
 	const kill = async () => {

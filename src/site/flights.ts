@@ -1,0 +1,57 @@
+import type { BatchOutcome } from './lane.ts';
+import type { Letter } from './mailbox.ts';
+
+/** A batch under way. */
+export interface Flight {
+	readonly letters: readonly Letter[];
+	/** How it ended. Undefined while it is under way. */
+	outcome: BatchOutcome | undefined;
+}
+
+/**
+ * The batches of a lane that are under way, the oldest first. The second is interpreted while the first is carried out. It is itself carried
+ * out only if all of the first was, so what is put back of the first comes before it.
+ */
+export class Flights {
+	readonly #flights: Flight[] = [];
+
+	get size(): number {
+		return this.#flights.length;
+	}
+
+	get messages(): number {
+		return this.#flights.reduce((messages, { letters }) => messages + letters.length, 0);
+	}
+
+	get letters(): Letter[] {
+		return this.#flights.flatMap(({ letters }) => letters);
+	}
+
+	has(siteId: string): boolean {
+		return this.#flights.some(({ letters }) => letters.some(({ delivery }) => delivery.siteId === siteId));
+	}
+
+	add(letters: readonly Letter[]): Flight {
+		const flight: Flight = { letters, outcome: undefined };
+		this.#flights.push(flight);
+		return flight;
+	}
+
+	/**
+	 * Takes the batches that have ended, in the order in which their letters are answered or put back. Where not all of a batch was carried
+	 * out, the one behind it is put back before it, so that it stands behind it in the mailbox.
+	 */
+	landed(): Flight[] {
+		const landed: Flight[] = [];
+		for (let first = this.#flights[0]; first?.outcome !== undefined; first = this.#flights[0]) {
+			if (!isWhole(first.outcome) && this.#flights.some(({ outcome }) => outcome === undefined)) break;
+			landed.push(...(isWhole(first.outcome) ? this.#flights.splice(0, 1) : this.#flights.splice(0).reverse()));
+		}
+		return landed;
+	}
+}
+
+/** Tells whether all messages of a batch were carried out. */
+function isWhole(outcome: BatchOutcome): boolean {
+	return outcome.kind === 'done' && !outcome.replies.includes(undefined);
+}
