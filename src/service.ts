@@ -10,6 +10,7 @@ import { type Closer, openParts } from '#core/closers.ts';
 import { collectInOneThread } from '#core/collection.ts';
 import type { Log } from '#core/log.ts';
 import { type NodeLine, OwnQuotas } from '#core/node-line.ts';
+import { optimiseSooner } from '#core/optimisation.ts';
 import type { Place } from '#core/place.ts';
 import { targetPolicy } from '#core/target-policy.ts';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
@@ -111,6 +112,7 @@ async function compose(
 	closeAll: () => Promise<void>,
 ): Promise<Service> {
 	collectInOneThread();
+	optimiseSooner();
 	if (place.migrates) {
 		if (config.DATABASE_URL !== undefined) await checkPooling('DATABASE_URL', databaseUrl);
 		if (config.DATABASE_READ_URL !== undefined) await checkReplicaPooling('DATABASE_READ_URL', config.DATABASE_READ_URL, log);
