@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { openSegmentsMax } from '#storage/objects/segment-reader.ts';
 import type { Descriptors } from '#test/trust/process-figures.ts';
 import { aftermathOfWork, failuresOfWork, type WorkAftermath } from '#test/trust/work-aftermath.ts';
 import type { Bed } from './bed.ts';
@@ -15,10 +16,15 @@ export async function standingOf(bed: Bed): Promise<Standing> {
 }
 
 /**
- * Descriptors beyond those of the beginning: connections for reads and bulk jobs are opened when they are first used, and a segment of the object
- * store that was read stays open for a minute.
+ * Descriptors beyond those of the beginning: connections for reads and bulk jobs are opened when they are first used. A segment of the object store
+ * stays open for a minute after it was read, and the upkeep of the store looks into each of them every minute.
  */
-const allowance: Standing = { sockets: 24, files: 24, others: 8, connections: 16 };
+const allowanceOf = ({ processes }: Bed): Standing => ({
+	sockets: 24,
+	files: 24 + processes * openSegmentsMax,
+	others: 8,
+	connections: 16,
+});
 
 /** Megabytes that a process of the service may have. */
 const residentMax = 900;
@@ -47,6 +53,7 @@ export async function aftermathOf(bed: Bed, before: Standing, senders: number): 
 
 /** Looks until everything that senders have left is closed, for two minutes at most. */
 async function closed(bed: Bed, before: Standing): Promise<{ after: Standing; leaked: string[] }> {
+	const allowance = allowanceOf(bed);
 	for (let tries = 0; ; tries++) {
 		const after = await standingOf(bed);
 		const leaked = (Object.keys(allowance) as (keyof Standing)[])

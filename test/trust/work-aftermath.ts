@@ -17,10 +17,16 @@ const notCompared: Readonly<Record<string, string>> = {
 	unmatched_message: 'is not of the senders here',
 };
 
+/** What is compared of a table of which not all is. */
+const comparedAs: Readonly<Record<string, string>> = {
+	// Compaction moves objects, and lets their rows name the new places.
+	imaging_instance: "(select to_jsonb(i) - 'object_key' as row from imaging_instance i) i",
+};
+
 /** A digest of the rows of each table of sites. */
 async function digests(asked: Asked): Promise<Map<string, string>> {
 	const found = new Map<string, string>();
-	for (const name of await siteTables(asked)) if (!(name in notCompared)) found.set(name, await digestOf(asked, name));
+	for (const name of await siteTables(asked)) if (!(name in notCompared)) found.set(name, await digestOf(asked, comparedAs[name] ?? name));
 	found.set('message_log', await digestOf(asked, "message_log where outcome in ('accepted', 'ignored')"));
 	return found;
 }
@@ -48,6 +54,8 @@ export interface WorkAftermath {
 	stuck: number;
 	resent: number;
 	resendAnswered: number;
+	/** How often a repeat had no answer in its time and was sent yet again. */
+	resentAgain: number;
 	tables: number;
 	/** Tables that changed when everything was sent again. */
 	changedTables: string[];
@@ -65,9 +73,9 @@ export async function aftermathOfWork(ledger: LedgerClient, asked: Asked, databa
 	const first = await settledDigests(asked);
 	const verdict = await ledger.verdict(databaseUrl);
 	console.log('sending all of it again');
-	const { sent: resent, answered: resendAnswered } = await ledger.resend();
+	const { sent: resent, answered: resendAnswered, again: resentAgain } = await ledger.resend();
 	const second = await settledDigests(asked);
-	return { verdict, stuck, resent, resendAnswered, tables: first.size, changedTables: differing(first, second) };
+	return { verdict, stuck, resent, resendAnswered, resentAgain, tables: first.size, changedTables: differing(first, second) };
 }
 
 /** Everything of it that must not be; empty when all held. */
@@ -83,10 +91,18 @@ export function failuresOfWork({ verdict, stuck, resent, resendAnswered, changed
 }
 
 /** The figures of a result that are about the work. */
-export function figuresOfWork({ verdict, stuck, resent, tables, changedTables }: WorkAftermath) {
+export function figuresOfWork({ verdict, stuck, resent, resentAgain, tables, changedTables }: WorkAftermath) {
 	const { sent, acknowledged, stored, lost, repeated, disordered, contradicted, unknown } = verdict;
 	return {
 		...{ sent, acknowledged, stored, lost: lost.length, doubled: repeated.length, disordered: disordered.length },
-		...{ contradicted: contradicted.length, unknown: unknown.length, stuck, resent, tables, changedTables: changedTables.length },
+		...{
+			contradicted: contradicted.length,
+			unknown: unknown.length,
+			stuck,
+			resent,
+			resentAgain,
+			tables,
+			changedTables: changedTables.length,
+		},
 	};
 }

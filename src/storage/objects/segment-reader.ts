@@ -22,8 +22,8 @@ const openFile = promisify(open);
 const closeFile = promisify(close);
 const readFile = promisify(read);
 
-/** Open segments that nobody reads just now, far below the usual limit of open files of a process. */
-const idleMax = 64;
+/** Open segments of a process that nobody reads just now, far below the usual limit of open files of a process. */
+export const openSegmentsMax = 64;
 /** Buffer sizes: they do not change what is read. The first piece is enough for most small objects. */
 const firstReadBytes = 32 * 1024;
 const readBytes = 256 * 1024;
@@ -194,7 +194,7 @@ export class SegmentReader {
 	#give(open: OpenSegment): void {
 		open.users -= 1;
 		open.usedMs = Date.now();
-		if (this.#open.size > idleMax) this.#closeIdle(() => this.#open.size > idleMax);
+		if (this.#open.size > openSegmentsMax) this.#closeIdle(() => this.#open.size > openSegmentsMax);
 		this.#closeLater();
 	}
 

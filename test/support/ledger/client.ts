@@ -136,8 +136,8 @@ export class LedgerClient {
 	}
 
 	/** Sends again what was acknowledged and may be repeated; answers how much that was, and how much of it was answered. */
-	async resend(signal?: AbortSignal): Promise<{ sent: number; answered: number }> {
-		const counts = { sent: 0, answered: 0 };
+	async resend(signal?: AbortSignal): Promise<Resent> {
+		const counts = { sent: 0, answered: 0, again: 0 };
 		await Promise.all(
 			this.#owns.map(async ({ sender, entries }) => {
 				if (!sender.mayRepeat) return;
@@ -146,8 +146,13 @@ export class LedgerClient {
 				for (let from = 0; from < accepted.length && !signal?.aborted; from += size) {
 					const repeats = accepted.slice(from, from + size).map((entry): NumberedEntry => ({ ...entry, answer: 'none' }));
 					counts.sent += repeats.length;
-					await ask(sender, repeats, true);
-					counts.answered += repeats.filter(({ answer }) => answer !== 'none').length;
+					let left = repeats;
+					for (let time = 0; time < timesMax && left.length > 0; time++) {
+						if (time > 0) counts.again += left.length;
+						await ask(sender, left, true);
+						left = left.filter(({ answer }) => answer === 'none');
+					}
+					counts.answered += repeats.length - left.length;
 				}
 				sender.close();
 			}),
@@ -165,6 +170,16 @@ export class LedgerClient {
 		);
 		return verdictOf(this.entries, stored);
 	}
+}
+
+/** A sender that has no answer in its time sends again. */
+const timesMax = 5;
+
+/** What was sent once more: how many pieces, how many of them were answered, and how often one had to be sent yet again for that. */
+export interface Resent {
+	sent: number;
+	answered: number;
+	again: number;
 }
 
 /** Sends work, and writes down what was answered; what was accepted before stays so. */
