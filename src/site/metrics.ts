@@ -76,6 +76,12 @@ export const siteMetricDefinitions = {
 		help: 'Batches that were retried, because the database requested it or was lost, or because a worker ended.',
 		labels: { reason: ['database', 'worker'] },
 	},
+	batchesAhead: {
+		name: 'tributary_ingest_batches_ahead_total',
+		kind: 'counter',
+		help: 'Batches that were interpreted while the one before them was stored. Behind: not all of that was stored, so they were put back.',
+		labels: { result: ['done', 'behind'] },
+	},
 	batchBisections: {
 		name: 'tributary_ingest_batch_bisections_total',
 		kind: 'counter',

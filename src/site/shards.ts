@@ -152,6 +152,7 @@ export class Shards implements SiteGateway {
 		const started = this.#timers.elapsedMs();
 		try {
 			const result = await this.#carryOut(thread, lane, deliveries, isAhead);
+			if (isAhead) metrics.batchesAhead.inc({ result: result.kind === 'behind' ? 'behind' : 'done' });
 			if (result.kind === 'behind') return result;
 			if (result.kind === 'unavailable') {
 				this.#trace(deliveries, started, { error: 'unavailable' });
