@@ -147,6 +147,7 @@ export const coverageMap: readonly (readonly [pattern: string, ...tests: string[
 	['src/record/tracing.ts', 'tracing/traces'],
 	['src/record/*.ts', 'ingest/batch', 'ingest/instances', 'mpps/report', 'dicom/query', 'fhir/search/parse'],
 	['src/{service,service-*}.ts', 'integrity/kill', 'cli/run', 'surfaces/admin/console'],
+	['src/site/flights.ts', 'site/lane-ahead'],
 	['src/site/task.ts', 'site/shards'],
 	['src/storage/objects/time-limit.ts', 'storage/objects/bounded-store'],
 	['src/site/{watchdog,work-notes,worker-thread}.ts', 'site/cpu-budget', 'integrity/cpu-budget'],

@@ -1,5 +1,12 @@
-import type { BatchOutcome } from './lane.ts';
+import type { Reply } from '#record/delivery.ts';
 import type { Letter } from './mailbox.ts';
+import type { Crash } from './suspicion.ts';
+
+/**
+ * The outcome of a batch: its replies in order, or the reason why there are none. A message without a reply was not carried out. `behind`:
+ * nothing was done, because not all of the batch before it was carried out.
+ */
+export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'behind' } | Crash;
 
 /** A batch under way. */
 export interface Flight {

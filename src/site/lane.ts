@@ -2,18 +2,12 @@ import { Failure } from '#core/failure.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
-import { type Flight, Flights } from './flights.ts';
+import { type BatchOutcome, type Flight, Flights } from './flights.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox, type Parting } from './mailbox.ts';
 import { Returning } from './returning.ts';
 import { type Crash, judge } from './suspicion.ts';
 import { takeInTurn } from './take-in-turn.ts';
-
-/**
- * The outcome of a batch: its replies in order, or the reason why there are none. A message without a reply was not carried out. `behind`:
- * nothing was done, because not all of the batch before it was carried out.
- */
-export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'behind' } | Crash;
 
 export interface LaneOptions {
 	limits: MailboxLimits & DeliveryLimits;

@@ -79,7 +79,7 @@ export const siteMetricDefinitions = {
 	batchesAhead: {
 		name: 'tributary_ingest_batches_ahead_total',
 		kind: 'counter',
-		help: 'Batches that were interpreted while the one before them was stored. Behind: not all of that was stored, so they were put back.',
+		help: 'Batches that were interpreted while the one before was stored. Behind: not all of that was, so they were put back.',
 		labels: { result: ['done', 'behind'] },
 	},
 	batchBisections: {

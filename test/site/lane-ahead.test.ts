@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BatchOutcome } from '#site/lane.ts';
+import type { BatchOutcome } from '#site/flights.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { replyTo } from './letters.ts';
 import { Rig } from './rig.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { BatchOutcome } from '#site/lane.ts';
+import type { BatchOutcome } from '#site/flights.ts';
 import { promisesSettle } from '#test/support/manual-timers.ts';
 import { drained, Rig } from './rig.ts';
 

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { type BatchOutcome, Lane } from '#site/lane.ts';
+import type { BatchOutcome } from '#site/flights.ts';
+import { Lane } from '#site/lane.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
 import { defaultLimits } from '../../src/limits.ts';

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Delivery } from '#record/delivery.ts';
-import { type BatchOutcome, Lane, type LaneOptions } from '#site/lane.ts';
+import type { BatchOutcome } from '#site/flights.ts';
+import { Lane, type LaneOptions } from '#site/lane.ts';
 import { ManualTimers, promisesSettle } from '#test/support/manual-timers.ts';
 import { defaultLimits, type Limits } from '../../src/limits.ts';
 import { delivery, replyTo, Told } from './letters.ts';
