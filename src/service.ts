@@ -112,7 +112,8 @@ async function compose(
 	closeAll: () => Promise<void>,
 ): Promise<Service> {
 	collectInOneThread();
-	optimiseSooner();
+	const optimising = optimiseSooner();
+	closers.push(() => optimising.stop());
 	if (place.migrates) {
 		if (config.DATABASE_URL !== undefined) await checkPooling('DATABASE_URL', databaseUrl);
 		if (config.DATABASE_READ_URL !== undefined) await checkReplicaPooling('DATABASE_READ_URL', config.DATABASE_READ_URL, log);

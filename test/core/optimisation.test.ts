@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { test } from 'node:test';
-import { optimisationFlags } from '#core/optimisation.ts';
+import { optimisationFlags, optimiseSooner } from '#core/optimisation.ts';
+import { ManualTimers } from '#test/support/manual-timers.ts';
 
 /** A function is called a thousand times, with pauses in which V8 may compile it; what is told is whether it has optimised code then. */
 const program = `
@@ -28,4 +29,12 @@ test('a function that is called a thousand times has optimised code by them, tho
 	const isOptimised = (flags: readonly string[]) =>
 		spawnSync(process.execPath, ['--no-maglev', '--eval', program, '--', ...flags], { encoding: 'utf8' }).stdout.trim();
 	assert.deepEqual([isOptimised([]), isOptimised(optimisationFlags)], ['false', 'true']);
+});
+
+test('they are set when the start is over, unless the service has closed before; nothing waits for that', () => {
+	const timers = new ManualTimers();
+	const optimising = optimiseSooner(timers);
+	assert.deepEqual([timers.due, timers.holdsProcess], [[10_000], false]);
+	optimising.stop();
+	assert.deepEqual(timers.due, []);
 });
