@@ -131,7 +131,7 @@ describe('a message that fails for a reason that nobody knows', { timeout: 60_00
 			assert.equal((await fetch(`http://127.0.0.1:${service.port('ops')}/health/ready`)).status, 200);
 		}
 		await stuck;
-		assert.ok(answered > 10, `${answered} messages of the other site`);
+		assert.ok(answered > 1, `${answered} messages of the other site`);
 		await service.rows('drop trigger fail on patient');
 		await resend(service, adt('1', 'A', 1));
 		assert.deepEqual(await refused(service), []);
