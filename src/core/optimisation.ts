@@ -8,7 +8,7 @@ import { type Stoppable, systemTimers, type Timers } from './timers.ts';
  */
 export const optimisationFlags = ['--invocation-count-for-turbofan=300', '--minimum-invocations-after-ic-update=50'];
 
-/** What runs once, at the start, is not worth the time of the compiler. */
+/** The start lasts about so long. Its code runs once, and is not worth the time of the compiler. */
 const startMs = 10_000;
 
 /** Lets each thread of the process have optimised code sooner, once the start is over. V8 reads the flags whenever it considers a function. */

@@ -44,7 +44,7 @@ const batchesPerLane = 2;
 interface Crew {
 	pool: WorkerPool;
 	notes: WorkNotes;
-	/** By slot. */
+	/** The batches of a lane have slots next to each other. */
 	given: (Given | undefined)[];
 	/** The last batch of each lane. */
 	last: (number | undefined)[];

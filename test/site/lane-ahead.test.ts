@@ -22,7 +22,7 @@ describe('what is enough for two batches', () => {
 		assert.equal(rig.lane.messagesInFlight, 6);
 	});
 
-	// What comes first and is in flight, what comes then, and the batches that are made of it.
+	// Each case states the messages in flight, those that come then, and the batches that are made of them.
 	const cases: [string, string, string[], string][] = [
 		['a1 a2', 'a3 a4', ['a1 a2', 'ahead: a3 a4'], 'the second comes as soon as there is enough'],
 		['a1 a2', 'a3', ['a1 a2'], 'too little waits for the end of the first'],

@@ -17,7 +17,7 @@ const notCompared: Readonly<Record<string, string>> = {
 	unmatched_message: 'is not of the senders here',
 };
 
-/** What is compared of a table of which not all is. */
+/** These tables are compared in part, by the rows that are given here. */
 const comparedAs: Readonly<Record<string, string>> = {
 	// Compaction moves objects, and lets their rows name the new places.
 	imaging_instance: "(select to_jsonb(i) - 'object_key' as row from imaging_instance i) i",
@@ -95,14 +95,7 @@ export function figuresOfWork({ verdict, stuck, resent, resentAgain, tables, cha
 	const { sent, acknowledged, stored, lost, repeated, disordered, contradicted, unknown } = verdict;
 	return {
 		...{ sent, acknowledged, stored, lost: lost.length, doubled: repeated.length, disordered: disordered.length },
-		...{
-			contradicted: contradicted.length,
-			unknown: unknown.length,
-			stuck,
-			resent,
-			resentAgain,
-			tables,
-			changedTables: changedTables.length,
-		},
+		...{ contradicted: contradicted.length, unknown: unknown.length, stuck },
+		...{ resent, resentAgain, tables, changedTables: changedTables.length },
 	};
 }

@@ -175,7 +175,7 @@ export class LedgerClient {
 /** A sender that has no answer in its time sends again. */
 const timesMax = 5;
 
-/** What was sent once more: how many pieces, how many of them were answered, and how often one had to be sent yet again for that. */
+/** It counts the pieces that were sent once more, those of them that were answered, and how often one had to be sent yet again for that. */
 export interface Resent {
 	sent: number;
 	answered: number;
