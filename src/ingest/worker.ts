@@ -113,18 +113,22 @@ export class Ingest {
 		{ number, follows }: BatchOrder,
 		notes: BatchNotes,
 	): Promise<BatchResult | 'behind' | undefined> {
-		const last = this.#last.get(lane);
-		const before = last?.number === follows ? last?.isWhole : Promise.resolve(false);
 		const result =
-			follows === undefined || before === undefined
+			follows === undefined
 				? this.#carryOut(lane, deliveries, notes, (batch) => batch.process(deliveries))
-				: this.#carryOutBehind(lane, deliveries, notes, before);
+				: this.#carryOutBehind(lane, deliveries, notes, this.#wasWhole(lane, follows));
 		const isWhole = result.then(
 			(ended) => ended !== undefined && ended !== 'behind' && !ended.replies.includes(undefined),
 			() => false,
 		);
 		this.#last.set(lane, { number, isWhole });
 		return result;
+	}
+
+	/** Resolves when a batch has ended, true if all of it was carried out. Of any but the last of the lane that is not known. */
+	#wasWhole(lane: number, number: number): Promise<boolean> {
+		const last = this.#last.get(lane);
+		return last?.number === number ? last.isWhole : Promise.resolve(false);
 	}
 
 	async #carryOutBehind(lane: number, deliveries: readonly Delivery[], notes: BatchNotes, before: Promise<boolean>) {

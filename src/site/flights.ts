@@ -8,11 +8,16 @@ import type { Crash } from './suspicion.ts';
  */
 export type BatchOutcome = { kind: 'done'; replies: (Reply | undefined)[] } | { kind: 'unavailable' } | { kind: 'behind' } | Crash;
 
-/** A batch under way. */
+/** A batch under way. It has no outcome until it ends. */
 export interface Flight {
 	readonly letters: readonly Letter[];
-	/** How it ended. Undefined while it is under way. */
 	outcome: BatchOutcome | undefined;
+}
+
+/** A batch that has ended. */
+export interface Landed {
+	readonly letters: readonly Letter[];
+	readonly outcome: BatchOutcome;
 }
 
 /**
@@ -48,14 +53,25 @@ export class Flights {
 	 * Takes the batches that have ended, in the order in which their letters are answered or put back. Where not all of a batch was carried
 	 * out, the one behind it is put back before it, so that it stands behind it in the mailbox.
 	 */
-	landed(): Flight[] {
-		const landed: Flight[] = [];
-		for (let first = this.#flights[0]; first?.outcome !== undefined; first = this.#flights[0]) {
-			if (!isWhole(first.outcome) && this.#flights.some(({ outcome }) => outcome === undefined)) break;
-			landed.push(...(isWhole(first.outcome) ? this.#flights.splice(0, 1) : this.#flights.splice(0).reverse()));
+	landed(): Landed[] {
+		const landed: Landed[] = [];
+		for (let [first] = this.#flights; first !== undefined && hasEnded(first); [first] = this.#flights) {
+			if (isWhole(first.outcome)) {
+				this.#flights.shift();
+				landed.push(first);
+			} else {
+				const all = this.#flights.filter(hasEnded);
+				if (all.length < this.#flights.length) break;
+				this.#flights.length = 0;
+				landed.push(...all.reverse());
+			}
 		}
 		return landed;
 	}
+}
+
+function hasEnded(flight: Flight): flight is Landed {
+	return flight.outcome !== undefined;
 }
 
 /** Tells whether all messages of a batch were carried out. */

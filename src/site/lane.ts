@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
-import { type BatchOutcome, type Flight, Flights } from './flights.ts';
+import { type BatchOutcome, type Flight, Flights, type Landed } from './flights.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox, type Parting } from './mailbox.ts';
 import { Returning } from './returning.ts';
@@ -197,8 +197,7 @@ export class Lane {
 		this.#schedule();
 	}
 
-	#land({ letters, outcome }: Flight, startedMs: number): void {
-		if (outcome === undefined) throw new Error('a batch that has not ended was concluded');
+	#land({ letters, outcome }: Landed, startedMs: number): void {
 		const endedMs = this.#timers.elapsedMs();
 		const tookMs = endedMs - Math.max(startedMs, this.#answeredMs);
 		if (outcome.kind === 'done') this.#returning.answered(letters.length, tookMs, endedMs);
