@@ -14,7 +14,7 @@ import type { Connection, StatementRunner } from '#storage/connection.ts';
 import type { ForeseenTransaction, Foresight } from '#storage/foresight.ts';
 import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
-import { checkCommitted, stateOf, type Trouble } from '#storage/sqlstate.ts';
+import { checkCommitted, isTurnClosed, stateOf, type Trouble } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
 import { findBatch, forgetBatches, insertBatch } from '#storage/statements/committed-batches.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
@@ -187,7 +187,8 @@ export class Batch {
 		const about = { ...idsOf(delivery), sqlState: stateOf(error) ?? 'unknown' };
 		// A part cannot wait by itself: those before it are carried out.
 		if (trouble === 'unknown' && whole === undefined) {
-			log.error({ ...about, err: error }, 'message not stored, the reason is not known; its site waits');
+			if (isTurnClosed(error)) log.warn(about, 'message not stored: its site is closed while it moves to another database, and waits');
+			else log.error({ ...about, err: error }, 'message not stored, the reason is not known; its site waits');
 			this.#held.add(delivery.siteId);
 			return 'done';
 		}

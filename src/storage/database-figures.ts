@@ -2,7 +2,9 @@ import type { Log } from '#core/log.ts';
 import { type Watch, watch } from '#core/watch.ts';
 import type { StatementRunner } from './connection.ts';
 import type { StorageMetrics } from './metrics.ts';
+import { moveStates } from './moving/move-states.ts';
 import { readDatabaseFigures } from './statements/administrative/database-figures.ts';
+import { readSiteMoves } from './statements/administrative/sites.ts';
 
 /** Alerts on these figures look at minutes. */
 const lookMs = 15_000;
@@ -17,6 +19,8 @@ type FigureMetrics = Pick<
 	| 'databaseStandbys'
 	| 'databaseStandbyLag'
 	| 'databaseSlotWal'
+	| 'movingSites'
+	| 'closedSites'
 >;
 
 /** Keeps the metrics of the database server current. One process of a node looks for all. */
@@ -36,6 +40,14 @@ export function watchDatabase(options: { database: StatementRunner; metrics: Fig
 		metrics.databaseStandbyLag.set(lag);
 		metrics.databaseSlotWal.set(heldBack);
 		before = { wal, failures };
+		await lookForMoves(database, metrics);
 	};
 	return watch({ everyMs: lookMs, look, failure: 'the figures of the database could not be read', log });
+}
+
+async function lookForMoves(database: StatementRunner, { movingSites, closedSites }: FigureMetrics): Promise<void> {
+	const [row = []] = await database.run(readSiteMoves, []);
+	const counts = row.map(Number);
+	for (const [index, state] of moveStates.entries()) movingSites.set({ state }, counts[index] ?? 0);
+	closedSites.set(counts[moveStates.length] ?? 0);
 }

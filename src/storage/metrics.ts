@@ -1,4 +1,5 @@
 import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
+import { moveStates } from './moving/move-states.ts';
 
 /** The steps of the object store that callers wait for. */
 export const storeSteps = ['write', 'finish', 'publish', 'abandon', 'size', 'read', 'remove', 'move', 'list', 'close'] as const;
@@ -71,6 +72,20 @@ export const storageMetricDefinitions = {
 		name: 'tributary_database_slot_wal_bytes',
 		kind: 'gauge',
 		help: 'The most bytes of WAL that a replication slot holds back on the disk of the database.',
+		across: 'max',
+		labels: {},
+	},
+	movingSites: {
+		name: 'tributary_moving_sites',
+		kind: 'gauge',
+		help: 'Sites that move to another database, or were moved there.',
+		across: 'max',
+		labels: { state: moveStates },
+	},
+	closedSites: {
+		name: 'tributary_closed_sites',
+		kind: 'gauge',
+		help: 'Sites whose senders wait for the switch of a move.',
 		across: 'max',
 		labels: {},
 	},

@@ -67,6 +67,11 @@ export function isConsequence(error: unknown): boolean {
 	return stateOf(error) === '25P02';
 }
 
+/** Tells whether the site was closed to writers while its turn was asked for, because it moves to another database. */
+export function isTurnClosed(error: unknown): boolean {
+	return stateOf(error) === 'TR001';
+}
+
 /** Tells whether a connection for reads was asked to write. */
 export function isReadOnly(error: unknown): boolean {
 	return stateOf(error) === '25006';

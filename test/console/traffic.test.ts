@@ -197,6 +197,9 @@ describe('traffic and records in the console', { skip: without('chromium'), time
 		const inForce = page.getByRole('region', { name: 'In force' });
 		await inForce.getByText('hold').waitFor();
 		await inForce.getByText('set here').first().waitFor();
+		await service.rows("update site set move_state = 'left', move_peer = 'db2:5432/tributary', moved_at = now() where slug = 'north'");
+		await page.reload();
+		await page.getByText('It was moved to the database db2:5432/tributary. Nothing is taken for it here.').waitFor();
 		assert.deepEqual(browser.faults, []);
 	});
 

@@ -149,6 +149,11 @@ const nodes: Record<string, readonly Scene[]> = {
 	TributaryWalHeldBack: onGauge({
 		...{ metric: 'tributary_database_slot_wal_bytes', alert: { job: 'tributary' }, holds: 1_073_741_825, not: 1_073_741_824, waits: 300 },
 	}),
+	TributarySiteClosed: onGauge({ metric: 'tributary_closed_sites', alert: { job: 'tributary' }, holds: 1, not: 0, waits: 600 }),
+	TributarySiteMoveUnfinished: onGauge({
+		...{ metric: 'tributary_moving_sites', labels: { state: 'arriving' }, alert: { job: 'tributary', state: 'arriving' } },
+		...{ holds: 1, not: 0, waits: 86_400 },
+	}),
 	TributaryTransactionLong: onGauge({
 		...{ metric: 'tributary_database_longest_transaction_seconds', alert: { job: 'tributary' }, holds: 3601, not: 3600, waits: 300 },
 	}),

@@ -173,6 +173,26 @@ export const nodesRules: RuleGroup = {
 				"A replication slot holds back more than 1 GiB of WAL. `select slot_name, active, wal_status, pg_current_wal_lsn() - restart_lsn as bytes from pg_replication_slots order by 4 desc` names it. If its standby is coming back, see that the disk of the database lasts until then. If nobody needs it any more, `select pg_drop_replication_slot('<name>')` lets the WAL go. `max_slot_wal_keep_size` is the limit beyond which PostgreSQL gives the slot up by itself; the standby is then made anew.",
 		},
 		{
+			name: 'TributarySiteClosed',
+			severity: 'critical',
+			for: '10m',
+			text: 'max by (job) (tributary_closed_sites) > 0',
+			summary: 'the senders of a site that moves have waited for ten minutes',
+			description: 'Nothing is taken for it while the last round of the move compares the site. Reads go on.',
+			runbook:
+				'A site is closed for the switch of `tributary site move`, and its senders keep what they have. `tributary site show <slug>` says which database it goes to. The command tells how far it is; the last round takes about as long as the one before. If the senders cannot wait, end the command: the site opens within a minute, nothing is lost, and the move may be repeated at a quieter time.',
+		},
+		{
+			name: 'TributarySiteMoveUnfinished',
+			severity: 'warning',
+			for: '24h',
+			text: 'max by (job, state) (tributary_moving_sites{state=~"leaving|arriving"}) > 0',
+			summary: 'the move of a site to another database was not finished: {{ $labels.state }}',
+			description: 'A copy of the site grows old there. A site that arrives is served nowhere if it has left the other database.',
+			runbook:
+				'A move was begun a day ago and neither ended nor given up. `tributary site show <slug>` says which database the other one is. Repeat `tributary site move` where the site was; it copies what has changed and goes on. To give it up, run it with `--abandon`. A site that has `left` there and is `arriving` here takes nothing until the command is repeated.',
+		},
+		{
 			name: 'TributaryTransactionLong',
 			severity: 'warning',
 			for: '5m',

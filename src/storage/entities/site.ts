@@ -1,8 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
 import { instancePolicies } from '#record/imaging.ts';
 import type { Settings } from '#record/settings/settings.ts';
-
-export const moveStates = ['leaving', 'left', 'arriving'] as const;
+import { moveStates } from '../moving/move-states.ts';
 
 export const Site = defineEntity({
 	name: 'Site',

@@ -2,6 +2,7 @@ import { newId } from '#core/id.ts';
 import type { BulkConnection } from '../bulk-connection.ts';
 import { textSettings } from '../cut/tables.ts';
 import { stateOf } from '../sqlstate.ts';
+import type { MoveState } from './move-states.ts';
 
 /** A site that is to move, as one of the databases has it. */
 export interface MovingSite {
@@ -9,7 +10,7 @@ export interface MovingSite {
 	slug: string;
 	name: string;
 	active: boolean;
-	state: 'leaving' | 'left' | 'arriving' | undefined;
+	state: MoveState | undefined;
 	/** The other database; undefined when the site has never begun to move. */
 	peer: string | undefined;
 }
@@ -30,7 +31,7 @@ export async function readSite(connection: BulkConnection, by: 'id' | 'slug', va
 }
 
 function siteOf([id, slug, name, active, state, peer]: readonly unknown[]): MovingSite {
-	const known = state === null ? undefined : (String(state) as MovingSite['state']);
+	const known = state === null ? undefined : (String(state) as MoveState);
 	return {
 		...{ id: String(id), slug: String(slug), name: String(name), active: active === 't', state: known },
 		peer: typeof peer === 'string' ? peer : undefined,

@@ -71,6 +71,7 @@ function Shown({ site, reload }: { site: ShownSite; reload: Answer<ShownSite>['r
 						['Id', <code key="id">{site.id}</code>],
 					]}
 				/>
+				{site.move && <Move move={site.move} />}
 			</Panel>
 			<div class="columns wide-first">
 				<Panel title="Settings">
@@ -91,6 +92,20 @@ function Shown({ site, reload }: { site: ShownSite; reload: Answer<ShownSite>['r
 			</div>
 			{asking && <Toggle site={site} onClose={() => setAsking(false)} renew={renew} />}
 		</Page>
+	);
+}
+
+const moving: Readonly<Record<NonNullable<ShownSite['move']>['state'], (peer: string) => string>> = {
+	leaving: (peer) => `It is being copied to the database ${peer}, and goes on here meanwhile.`,
+	left: (peer) => `It was moved to the database ${peer}. Nothing is taken for it here.`,
+	arriving: (peer) => `It is being copied from the database ${peer}, and is not served here yet.`,
+};
+
+function Move({ move: { state, peer, since } }: { move: NonNullable<ShownSite['move']> }) {
+	return (
+		<p class="note warning">
+			{moving[state](peer)} Since <Time at={since} />.
+		</p>
 	);
 }
 

@@ -16,3 +16,16 @@ select s.slug, s.move_state = 'left' as left, s.move_state = 'arriving' as arriv
 from site s
 where s.id = $1 and (s.move_state in ('left', 'arriving') or s.closed_until > clock_timestamp())`,
 };
+
+/** Counts the sites that move, by where they stand, and those that are closed to their senders until the move of them goes on or is given up. */
+export const readSiteMoves: Statement = {
+	name: 'read_site_moves',
+	text: `
+select
+	count(*) filter (where s.move_state = 'leaving'),
+	count(*) filter (where s.move_state = 'left'),
+	count(*) filter (where s.move_state = 'arriving'),
+	count(*) filter (where s.move_state is distinct from 'left' and s.closed_until > clock_timestamp())
+from site s
+where s.move_state is not null or s.closed_until is not null`,
+};
