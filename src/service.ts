@@ -124,6 +124,10 @@ async function compose(
 	const state = { draining: false, listening: false };
 	const addresses: Record<string, SurfaceAddress> = {};
 	const leaving: Closer[] = [];
+	const draining: Closer[] = [];
+	const drainAll = async () => {
+		await Promise.all(draining.splice(0).map((closer) => closer()));
+	};
 	const quotas = line?.quotas ?? new OwnQuotas();
 	const certificates = new WatchedCertificates(config, { log, metrics });
 	closers.push(() => certificates.close());
@@ -137,6 +141,10 @@ async function compose(
 		quotas,
 		metrics,
 		onClose: (closer: Closer) => closers.push(closer),
+		onDrain: (closer: Closer) => {
+			draining.push(closer);
+			closers.push(drainAll);
+		},
 	};
 	const node = await openNode(config, log, databaseUrl, { ...life, onLeave: (closer) => leaving.push(closer) });
 	for (const surface of surfaces) Object.assign(addresses, await surface.open(node));
@@ -167,7 +175,7 @@ async function openNode(
 	databaseUrl: string,
 	life: Pick<
 		ServiceNode,
-		'certificates' | 'state' | 'addresses' | 'passwords' | 'place' | 'line' | 'quotas' | 'metrics' | 'onClose' | 'onLeave'
+		'certificates' | 'state' | 'addresses' | 'passwords' | 'place' | 'line' | 'quotas' | 'metrics' | 'onClose' | 'onDrain' | 'onLeave'
 	>,
 ): Promise<ServiceNode> {
 	const { limits, DATA_DIR: dataDir, LOG_LEVEL: logLevel, ALLOW_ANY_SOURCE: allowAnySource } = config;

@@ -5,7 +5,7 @@ import { createMetrics } from '../metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { version } from '../version.ts';
 import { MemberLine } from './member-line.ts';
-import type { ToParent, ToProcess } from './messages.ts';
+import { closeMsMax, type ToParent, type ToProcess } from './messages.ts';
 
 /**
  * One of the processes of a node, started by the parent and told by it what to do. If the parent is gone, the process drains and ends: nobody
@@ -16,6 +16,7 @@ class Member {
 	readonly #line = new MemberLine(tell, () => this.#metrics.snapshot());
 	#log: Log | undefined;
 	#opening: Promise<Service> | undefined;
+	#drainMsMax = 0;
 	#isEnding = false;
 	#signals = 0;
 
@@ -24,6 +25,8 @@ class Member {
 		process.on('disconnect', () => {
 			this.#line.close();
 			this.#end(false);
+			// There is no parent that would end one that hangs.
+			setTimeout(() => process.exit(1), this.#drainMsMax + closeMsMax).unref();
 		});
 		// In a terminal a signal reaches the parent and the processes. A second one ends them at once, as it does a node of one process.
 		for (const signal of ['SIGINT', 'SIGTERM'] as const) {
@@ -43,6 +46,7 @@ class Member {
 	}
 
 	async #open({ config, place, databaseUrl }: Extract<ToProcess, { kind: 'open' }>): Promise<void> {
+		this.#drainMsMax = config.limits.drainMsMax;
 		this.#log = createLog(config.LOG_LEVEL).child({ process: place.index });
 		logForeignLines(this.#log);
 		try {

@@ -5,6 +5,9 @@ import type { SurfaceAddress } from '#storage/runtime-file.ts';
 import type { Config } from '../config.ts';
 import type { LineMessage } from './line.ts';
 
+/** A process that has not drained by this time after DRAIN_MS_MAX hangs. */
+export const closeMsMax = 30_000;
+
 /** The messages from the parent of a node to a process. */
 export type ToProcess =
 	| { kind: 'open'; config: Config; place: Place; databaseUrl: string }

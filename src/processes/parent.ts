@@ -2,7 +2,7 @@ import type { Log } from '#core/log.ts';
 import type { Config } from '../config.ts';
 import { limitsOfProcess } from '../limits.ts';
 import { Gathering } from './gathering.ts';
-import type { Opened } from './messages.ts';
+import { closeMsMax, type Opened } from './messages.ts';
 import { portVariables } from './ports.ts';
 import { type MemberProcess, Slot } from './slot.ts';
 
@@ -14,9 +14,6 @@ export interface ParentOptions {
 	/** Is called when the node is open, and after each change of its processes. */
 	onChange(opened: Opened, pids: readonly number[]): void;
 }
-
-/** A process that has not drained by this time after DRAIN_MS_MAX hangs. */
-const closeMsMax = 30_000;
 
 /** Starts the processes of a node, starts those again that end, replaces them one after the other, and ends them. */
 export class Parent {

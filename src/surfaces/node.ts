@@ -65,6 +65,11 @@ export interface ServiceNode extends Readonly<Access> {
 	readonly quotas: Quotas;
 	/** Registers a function that closes something. The last one registered runs first. */
 	onClose(close: () => Promise<void> | void): void;
+	/**
+	 * Registers a function that stops accepting and resolves when what is under way is answered. All of them run at the same time, before those of
+	 * `onClose`, so that the end takes DRAIN_MS_MAX at most and no surface serves on while another drains.
+	 */
+	onDrain(drain: () => Promise<void> | void): void;
 	/** Registers a function that runs before all others when this process ends and the node goes on. */
 	onLeave(leave: () => Promise<void> | void): void;
 }

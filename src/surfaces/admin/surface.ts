@@ -153,7 +153,7 @@ async function open(node: ServiceNode, remotes: Parameters<typeof operationServi
 	const opening = createAdminSurface(context, { ...listen, assets, documented, version });
 	const addresses = await listening(node, 'admin', host, opening);
 	// Streams never end by themselves, so the server cannot wait for them.
-	node.onClose(() => watchers.close());
+	node.onDrain(() => watchers.close());
 	return addresses;
 }
 

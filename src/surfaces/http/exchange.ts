@@ -21,7 +21,7 @@ interface AnswerTo {
 	/** The pattern of the route, for the metrics. */
 	route: string;
 	/**
-	 * `closed`: the connection ends with the answer, because it is unclear where another request would begin. `left`: nothing more is read
+	 * `closed`: the connection ends with the answer, because it is unclear where another request would begin, or the server drains. `left`: nothing more is read
 	 * from it, and the library ends it some seconds later. Its sender, who may still be sending, has the answer by then.
 	 */
 	connection: 'kept' | 'closed' | 'left';
@@ -105,8 +105,11 @@ export class Exchange {
 			this.#writeHead(answer, to);
 			if (this.#isHead) response.endWithoutBody(Buffer.byteLength(body), closeConnection);
 			// It is called without arguments, because the library would write an undefined length as a length.
-			else if (answer.status === 304 || answer.status === 204) response.endWithoutBody();
-			else response.end(body, closeConnection);
+			else if (answer.status === 304 || answer.status === 204) {
+				// The library does not close behind such an answer, so the client is asked to.
+				if (closeConnection) response.writeHeader('Connection', 'close');
+				response.endWithoutBody();
+			} else response.end(body, closeConnection);
 		});
 	}
 
@@ -121,6 +124,7 @@ export class Exchange {
 		});
 		response.cork(() => {
 			this.#writeHead(answer, to);
+			if (to.connection === 'closed') response.writeHeader('Connection', 'close');
 			// It is called without arguments, as above. The answer to HEAD has no body after which the connection would have to be closed.
 			if (this.#isHead) response.endWithoutBody();
 		});
@@ -129,7 +133,8 @@ export class Exchange {
 			await this.#writeChunk(chunk);
 			if (this.#isGone) return;
 		}
-		if (!this.#isGone) response.cork(() => response.end(undefined, to.connection === 'closed'));
+		// Asked to close here, the library would write a header into the body.
+		if (!this.#isGone) response.cork(() => response.end());
 	}
 
 	async #writeChunk(chunk: Uint8Array): Promise<void> {

@@ -38,15 +38,16 @@ export function operatorNames(config: Config, host: string): OwnNames {
 /** Elsewhere sockets do not share a port as on Linux. */
 const renewsPorts = process.platform === 'linux';
 
-/** Registers the end of the server with the node and returns the address at which it listens. */
+/** Registers the end of the server with the node, by `onDrain` unless told otherwise, and returns the address at which it listens. */
 export async function listening(
 	node: ServiceNode,
 	name: string,
 	host: string,
 	opening: Promise<HttpServer>,
+	onEnd: ServiceNode['onDrain'] = node.onDrain,
 ): Promise<Record<string, SurfaceAddress>> {
 	const server = await opening;
 	if (server.tls) node.certificates.onRenewal(() => void server.renew());
-	node.onClose(() => server.close(node.config.limits.drainMsMax));
+	onEnd(() => server.close(node.config.limits.drainMsMax));
 	return { [name]: { host, port: server.port, tls: server.tls } };
 }

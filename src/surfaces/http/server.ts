@@ -98,6 +98,7 @@ class Server implements HttpServer {
 	/** The time at which the log last told the cause of a failure. */
 	#toldAtMs = Number.NEGATIVE_INFINITY;
 	readonly #room: Room;
+	#isDraining = false;
 
 	constructor(options: HttpServerOptions) {
 		this.#options = options;
@@ -160,11 +161,11 @@ class Server implements HttpServer {
 		if (!hasBody(head)) {
 			// A caller that is refused within this call may have gone. The library insists on this handler.
 			response.onAborted(() => exchange.abort());
-			void exchange.answer(answer, { ...to, connection: 'kept' });
+			void exchange.answer(answer, { ...to, connection: this.#after('sent') });
 			return;
 		}
 		const discard = discardBody(response, this.#options.limits.httpDiscardBytesMax, (rest) => {
-			void exchange.answer(answer, { ...to, connection: connectionAfter[rest] });
+			void exchange.answer(answer, { ...to, connection: this.#after(rest) });
 		});
 		response.onAborted(() => {
 			exchange.abort();
@@ -285,7 +286,7 @@ class Server implements HttpServer {
 		this.#handle(route, head, handle)
 			.then((answer) => encoded(answer, head.header('accept-encoding')))
 			.then(async (answer) => {
-				const connection = connectionAfter[await restOf()];
+				const connection = this.#after(await restOf());
 				return exchange.answer(answer, { ...this.#answering(head, route), connection });
 			})
 			.catch((error) => {
@@ -372,7 +373,14 @@ class Server implements HttpServer {
 		return this.#app.renew();
 	}
 
+	/** Says what becomes of a connection. While the server drains each ends with its next answer: a client that sends on and on would keep it busy. */
+	#after(rest: Remainder) {
+		const connection = connectionAfter[rest];
+		return connection === 'kept' && this.#isDraining ? 'closed' : connection;
+	}
+
 	async close(waitMs: number): Promise<void> {
+		this.#isDraining = true;
 		this.#app.leave();
 		await this.#room.emptied(waitMs);
 		this.#app.close();

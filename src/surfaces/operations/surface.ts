@@ -99,7 +99,7 @@ export function createOperationsSurface(
 	});
 }
 
-/** Exposition & HttpMetrics and health. It is opened first and so closed last: it tells that the node is draining. */
+/** Exposition & HttpMetrics and health. It is opened first and so closed last, when the others have drained: it tells that the node is draining. */
 export const operationsSurface: Surface = {
 	name: 'ops',
 	async open(node) {
@@ -121,7 +121,7 @@ export const operationsSurface: Surface = {
 		const server = await createOperationsSurface(context, { host, port, sharesPort: place.count > 1 });
 		// A process that leaves must not answer for a node that goes on.
 		node.onLeave(() => server.close(config.limits.drainMsMax));
-		return listening(node, 'ops', host, Promise.resolve(server));
+		return listening(node, 'ops', host, Promise.resolve(server), node.onClose);
 	},
 };
 

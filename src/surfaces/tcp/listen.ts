@@ -23,7 +23,7 @@ export async function plainAndTls(
 ): Promise<Record<string, SurfaceAddress>> {
 	const { HOST: host, limits } = node.config;
 	const sharesPort = node.place.count > 1;
-	node.onClose(() => surface.close(limits.drainMsMax));
+	node.onDrain(() => surface.close(limits.drainMsMax));
 	const { certificates } = node;
 	const { identity: tls } = certificates;
 	const onRenewal = (take: (identity: TlsIdentity) => void) =>
