@@ -1,7 +1,8 @@
 import type { Statement } from '../statement.ts';
+import { namedRow } from './search-terms.ts';
 import { jsonOf } from './stored-text.ts';
 
-const entity = (type: string) => `tributary_row_id(substring(m.v -> 'entity' ->> 'reference' from '^${type}/([A-Za-z0-9.-]{1,64})'))`;
+const entity = (type: string) => namedRow("(m.v -> 'entity' ->> 'reference')", type);
 
 /**
  * The patients of a Group. A member that is marked inactive or whose period does not hold now is none; those of a Group that is a member are
