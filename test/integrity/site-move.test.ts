@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -8,15 +7,14 @@ import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { verifyAudit } from '#administration/audit-verify.ts';
 import { setSite, showSite } from '#administration/sites.ts';
-import { runCli } from '#cli/run.ts';
 import { staysBehind } from '#storage/moving/moved-tables.ts';
 import { adt } from '#test/support/adt.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
-import { MllpClient, msa, sendAll } from '#test/support/mllp-client.ts';
+import { sendAll } from '#test/support/mllp-client.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
+import { acceptedMessages, Door, moveByCommand, sender } from '#test/support/site-moves.ts';
 import { digestOf, siteTables } from '#test/support/site-tables.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
-import { readConfig } from '../../src/config.ts';
 
 let here: TestService;
 let there: TestService;
@@ -34,109 +32,15 @@ after(async () => {
 	rmSync(objects, { recursive: true, force: true });
 });
 
-interface Outcome {
-	code: number;
-	out: string;
-	err: string;
-}
-
-/** Moves a site by the command line of the first installation. `said` hears what it tells meanwhile. */
-async function move(slug: string, further: readonly string[] = [], said: (line: string) => void = () => undefined): Promise<Outcome> {
-	const outcome = { code: 0, out: '', err: '' };
-	const streams = {
-		stdout: { write: (text: string) => (outcome.out += text), columns: undefined },
-		stderr: {
-			write: (text: string) => {
-				outcome.err += text;
-				said(text);
-			},
-		},
-	};
-	const never = () => Promise.reject(new Error('a move needs none of these'));
-	const hooks = {
-		...{ start: never, processDelivery: never, openIngest: never, version: '9.9.9', environment: {} },
-		remoteEcho: () => never,
-		remoteSend: () => () => {
-			throw new Error('a move sends nothing');
-		},
-		readConfig: () => readConfig({ DATABASE_URL: here.databaseUrl, DATA_DIR: here.dataDir }),
-	};
-	const to = further.includes('--to') ? [] : ['--to', there.databaseUrl];
-	outcome.code = await runCli(
-		['site', 'move', slug, ...to, ...further, '--json'],
-		streams,
-		hooks as unknown as Parameters<typeof runCli>[2],
-	);
-	return outcome;
-}
+/** Moves a site by the command line of the first installation. */
+const move = (slug: string, further: readonly string[] = [], said?: (line: string) => void) =>
+	moveByCommand({ here, there }, slug, further, said);
 
 /** Ends the connections of a move to the other database, as the end of the machine that carries it out would. */
 const cutOff = () =>
 	there.rows(
 		`select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and application_name = 'tributary move'`,
 	);
-
-/** A balancer before both installations. */
-class Door {
-	readonly #server = createServer((socket) => this.#lead(socket));
-	readonly #sockets = new Set<Socket>();
-	#to = 0;
-
-	async open(to: number): Promise<number> {
-		this.#to = to;
-		await new Promise<void>((resolve) => this.#server.listen(0, '127.0.0.1', resolve));
-		return (this.#server.address() as AddressInfo).port;
-	}
-
-	turn(to: number): void {
-		this.#to = to;
-		for (const socket of this.#sockets) socket.destroy();
-	}
-
-	close(): void {
-		this.turn(0);
-		this.#server.close();
-	}
-
-	#lead(socket: Socket): void {
-		const further = connect({ port: this.#to, host: '127.0.0.1' });
-		for (const [one, other] of [
-			[socket, further],
-			[further, socket],
-		] as const) {
-			this.#sockets.add(one);
-			one.pipe(other);
-			one.on('error', () => undefined);
-			one.on('close', () => {
-				this.#sockets.delete(one);
-				other.destroy();
-			});
-		}
-	}
-}
-
-/** Sends numbered messages one behind the other until it is told to stop, each again until it is acknowledged. Returns how many were. */
-async function sender(port: number, name: string, isOver: () => boolean): Promise<number> {
-	let client: MllpClient | undefined;
-	for (let number = 0; ; number++) {
-		if (isOver()) {
-			client?.close();
-			return number;
-		}
-		for (;;) {
-			try {
-				client ??= await MllpClient.connect(port);
-				assert.equal(msa(await client.send(adt(`${name}-${number}`, name, number))).code, 'AA');
-				break;
-			} catch (error) {
-				if (error instanceof assert.AssertionError) throw error;
-				client?.close();
-				client = undefined;
-				await pause(20);
-			}
-		}
-	}
-}
 
 /** Writes numbered patients, each again until it is stored. Only "later" is an answer that may come in between. */
 async function writer(door: { to: TestService }, key: string, isOver: () => boolean): Promise<number> {
@@ -153,12 +57,6 @@ async function writer(door: { to: TestService }, key: string, isOver: () => bool
 	}
 }
 
-const patients = (service: TestService, siteId: string) =>
-	service.rows<{ control_id: string }>(
-		`select control_id from message_log where site_id = $1 and outcome = 'accepted' and surface = 'mllp' order by id`,
-		[siteId],
-	);
-
 describe('site move', { timeout: 900_000 }, () => {
 	test('while messages come: what was acknowledged is there once and in order, also when it is cut off and repeated', async () => {
 		const { siteId, key, called } = await addImagingSite(here, 'north');
@@ -174,24 +72,24 @@ describe('site move', { timeout: 900_000 }, () => {
 		const sending = Promise.all([sender(port, 'one', over), sender(port, 'two', over), writer(led, key, over)]);
 		const store = ['--objects-to', `file:${objects}`];
 		try {
-			await eventually(async () => (await patients(here, siteId)).length > 10, 'messages come');
+			await eventually(async () => (await acceptedMessages(here, siteId)).length > 10, 'messages come');
 			const cut = await move('north', store, (line) => void (line.startsWith('switch') && cutOff()));
 			assert.equal(cut.code, 1);
 			assert.match(cut.err, /the site goes on here, and the move may be repeated/);
-			const before = (await patients(here, siteId)).length;
-			await eventually(async () => (await patients(here, siteId)).length > before + 5, 'the site goes on');
+			const before = (await acceptedMessages(here, siteId)).length;
+			await eventually(async () => (await acceptedMessages(here, siteId)).length > before + 5, 'the site goes on');
 			const { code, out, err } = await move('north', store);
 			assert.deepEqual([code, /password|postgres:\/\//.test(out + err)], [0, false], err);
 			door.turn(there.port('mllp'));
 			led.to = there;
-			const moved = (await patients(there, siteId)).length;
-			await eventually(async () => (await patients(there, siteId)).length > moved + 10, 'messages come to the other installation');
+			const moved = (await acceptedMessages(there, siteId)).length;
+			await eventually(async () => (await acceptedMessages(there, siteId)).length > moved + 10, 'messages come to the other installation');
 		} finally {
 			isOver = true;
 		}
 		const [one, two, written] = await sending;
 		door.close();
-		const logged = (await patients(there, siteId)).map(({ control_id: id }) => id);
+		const logged = await acceptedMessages(there, siteId);
 		for (const [name, count] of [
 			['one', one],
 			['two', two],
