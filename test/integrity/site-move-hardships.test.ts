@@ -135,8 +135,8 @@ describe('a site that moves', { timeout: 900_000 }, () => {
 		);
 	});
 
-	test('is let go by every node of its database', async () => {
-		const { site, key } = await here.addSite('west', { allowed_ips: ['127.0.0.1'] });
+	test('is let go by every node of its database', async (t) => {
+		const { site, key } = await here.addSite('west', { allowed_ips: ['127.0.0.1'], sending_application: 'WEST' });
 		const dataDir = mkdtempSync(join(tmpdir(), 'tributary-second-node-'));
 		const ports = Object.fromEntries(['FHIR', 'HL7', 'MPPS', 'ADMIN', 'OPS', 'MLLP', 'DIMSE'].map((name) => [`${name}_PORT`, '0']));
 		const settings = { ...variables, OBJECT_STORE_URL: `s3://${buckets.bucket}/here`, WORKERS: '1', PROCESSES: '1', LOG_LEVEL: 'silent' };
@@ -145,10 +145,14 @@ describe('a site that moves', { timeout: 900_000 }, () => {
 			silentLog,
 			cheapPasswords,
 		);
+		t.after(async () => {
+			await other.close();
+			rmSync(dataDir, { recursive: true, force: true });
+		});
 		let isOver = false;
 		const names = ['one', 'two', 'three', 'four'];
 		const portOf = (index: number) => (index % 2 === 0 ? here.port('mllp') : Number(other.surfaces['mllp']?.port));
-		const sending = Promise.all(names.map((name, index) => sender(portOf(index), name, () => isOver)));
+		const sending = Promise.all(names.map((name, index) => sender(portOf(index), name, () => isOver, 'WEST')));
 		try {
 			await eventually(async () => (await acceptedMessages(here, site.id)).length > 30, 'messages come');
 			const { code, err } = await moveByCommand({ here, there }, 'west');
@@ -162,8 +166,6 @@ describe('a site that moves', { timeout: 900_000 }, () => {
 			isOver = true;
 		}
 		const counts = await sending;
-		await other.close();
-		rmSync(dataDir, { recursive: true, force: true });
 		const moved = await acceptedMessages(there, site.id);
 		assert.deepEqual(await acceptedMessages(here, site.id), moved, 'nothing was taken behind the switch');
 		for (const [index, name] of names.entries()) {

@@ -97,7 +97,7 @@ export class Door {
  * Sends numbered messages one behind the other until it is told to stop, each again until it is acknowledged. Returns how many were; one more
  * may have been taken whose acknowledgement it did not get.
  */
-export async function sender(port: number, name: string, isOver: () => boolean): Promise<number> {
+export async function sender(port: number, name: string, isOver: () => boolean, application = 'ADT'): Promise<number> {
 	let client: MllpClient | undefined;
 	for (let number = 0; ; number++) {
 		if (isOver()) {
@@ -107,7 +107,8 @@ export async function sender(port: number, name: string, isOver: () => boolean):
 		for (;;) {
 			try {
 				client ??= await MllpClient.connect(port);
-				assert.equal(msa(await client.send(adt(`${name}-${number}`, name, number))).code, 'AA');
+				const message = adt(`${name}-${number}`, name, number).replace('|ADT|', `|${application}|`);
+				assert.equal(msa(await client.send(message)).code, 'AA');
 				break;
 			} catch (error) {
 				if (error instanceof assert.AssertionError) throw error;
