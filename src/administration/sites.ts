@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { newId } from '#core/id.ts';
+import { moveStates } from '#core/move-states.ts';
 import { definitionOf, noSettings, settingNamesOf } from '#record/settings/settings.ts';
 import { type EntityManager, runInTransaction, Site } from '#storage/entities/index.ts';
-import { moveStates } from '#storage/moving/move-states.ts';
 import { insertTurn } from '#storage/statements/administrative/sites.ts';
 import { type AdministrationContext, AdministrationError, change } from './context.ts';
 import { instant } from './schemas.ts';

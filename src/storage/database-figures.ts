@@ -1,8 +1,8 @@
 import type { Log } from '#core/log.ts';
+import { moveStates } from '#core/move-states.ts';
 import { type Watch, watch } from '#core/watch.ts';
 import type { StatementRunner } from './connection.ts';
 import type { StorageMetrics } from './metrics.ts';
-import { moveStates } from './moving/move-states.ts';
 import { readDatabaseFigures } from './statements/administrative/database-figures.ts';
 import { readSiteMoves } from './statements/administrative/sites.ts';
 

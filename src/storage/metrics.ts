@@ -1,5 +1,5 @@
 import { latencySeconds, type MetricDefinitions, type MetricsOf } from '#core/metric-definition.ts';
-import { moveStates } from './moving/move-states.ts';
+import { moveStates } from '#core/move-states.ts';
 
 /** The steps of the object store that callers wait for. */
 export const storeSteps = ['write', 'finish', 'publish', 'abandon', 'size', 'read', 'remove', 'move', 'list', 'close'] as const;

@@ -1,7 +1,7 @@
 import { defineEntity, type InferEntity, p } from '@mikro-orm/core';
+import { moveStates } from '#core/move-states.ts';
 import { instancePolicies } from '#record/imaging.ts';
 import type { Settings } from '#record/settings/settings.ts';
-import { moveStates } from '../moving/move-states.ts';
 
 export const Site = defineEntity({
 	name: 'Site',

@@ -1,8 +1,8 @@
 import { newId } from '#core/id.ts';
+import type { MoveState } from '#core/move-states.ts';
 import type { BulkConnection } from '../bulk-connection.ts';
 import { textSettings } from '../cut/tables.ts';
 import { stateOf } from '../sqlstate.ts';
-import type { MoveState } from './move-states.ts';
 
 /** A site that is to move, as one of the databases has it. */
 export interface MovingSite {

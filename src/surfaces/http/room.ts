@@ -1,9 +1,14 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyGrant } from '#access/directory.ts';
 import { holderOf } from '#core/address.ts';
 import { Failure } from '#core/failure.ts';
+import { steadyMs } from '#core/timers.ts';
 import type { HttpLimits } from './limits.ts';
 import type { HttpMetrics, HttpSurfaceName } from './metrics.ts';
 import { remembering } from './remembering.ts';
+
+/** A client that has its answer may be about to ask again on the same connection. Closed at once, it would not know what became of its request. */
+const quietMs = 100;
 
 /** The holders of a share of a surface. */
 export type Holder = 'address' | 'key' | 'site';
@@ -33,6 +38,7 @@ export class Room {
 	#requests = 0;
 	#bytes = 0;
 	#emptied: (() => void) | undefined;
+	#leftAtMs = Number.NEGATIVE_INFINITY;
 
 	constructor(options: RoomOptions) {
 		this.#options = options;
@@ -63,9 +69,19 @@ export class Room {
 		return refused;
 	}
 
+	/** Resolves when no request is under way and none has been for a moment, or after this time. */
+	async quiet(waitMs: number): Promise<void> {
+		const untilMs = steadyMs() + waitMs;
+		for (;;) {
+			const isBusy = this.#requests > 0;
+			const restMs = (isBusy ? untilMs : Math.min(untilMs, this.#leftAtMs + quietMs)) - steadyMs();
+			if (restMs <= 0) return;
+			await (isBusy ? this.#empty(restMs) : pause(restMs));
+		}
+	}
+
 	/** Resolves when no request is under way, or after this time. */
-	emptied(waitMs: number): Promise<void> {
-		if (this.#requests === 0) return Promise.resolve();
+	#empty(waitMs: number): Promise<void> {
 		return new Promise((resolve) => {
 			const timer = setTimeout(resolve, waitMs);
 			this.#emptied = () => {
@@ -88,7 +104,9 @@ export class Room {
 	leave(shares: readonly Share[]): void {
 		for (const share of shares) if (--share.requests === 0) this.#shares[share.by].delete(share.name);
 		this.#requests--;
-		if (this.#requests === 0) this.#emptied?.();
+		if (this.#requests > 0) return;
+		this.#leftAtMs = steadyMs();
+		this.#emptied?.();
 	}
 
 	/** Counts bytes that wait. Returns the failure when there are too many. */

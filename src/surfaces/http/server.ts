@@ -1,5 +1,5 @@
 import type { KeyGrant } from '#access/directory.ts';
-import { addressSet, normaliseAddress, parseAddress, parseRange } from '#core/address.ts';
+import { addressSet, normaliseAddress, parseRange } from '#core/address.ts';
 import { Failure, failureCodes } from '#core/failure.ts';
 import { isUuid, newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
@@ -9,6 +9,7 @@ import type { CrossOrigin } from './cross-origin.ts';
 import { discardBody, type Remainder } from './discard.ts';
 import { encoded } from './encoding.ts';
 import { Exchange } from './exchange.ts';
+import { lastForwarded } from './forwarded.ts';
 import { framingFault, headBytes, headersByName, headTooLarge } from './head-fault.ts';
 import type { HttpLimits } from './limits.ts';
 import { ListeningApp } from './listening-app.ts';
@@ -350,23 +351,13 @@ class Server implements HttpServer {
 			path,
 			query,
 			header: (name) => byName.get(name),
-			source: isTrusted ? this.#forwardedFor(headers, peer) : peer,
+			source: isTrusted ? lastForwarded(headers, peer, this.#isTrustedProxy) : peer,
 			secure,
 			origin: this.#origins?.of({ host: byName.get('host'), secure }) ?? '',
 			requestId: given !== undefined && (isUuid(given) || /^[\w.-]{1,64}$/.test(given)) ? given : newId(),
 			caller: {},
 			contentLength: Number(byName.get('content-length') ?? 0),
 		};
-	}
-
-	/** Returns the last address that is no trusted proxy. Everything to the left of it is only the sender's own claim. */
-	#forwardedFor(headers: readonly (readonly [string, string])[], peer: string): string {
-		const hop = headers
-			.filter(([name]) => name === 'x-forwarded-for')
-			.flatMap(([, value]) => value.split(','))
-			.map((entry) => normaliseAddress(entry.trim()))
-			.findLast((entry) => entry !== '' && !this.#isTrustedProxy(entry));
-		return hop !== undefined && parseAddress(hop) !== undefined ? hop : peer;
 	}
 
 	renew(): Promise<void> {
@@ -382,7 +373,7 @@ class Server implements HttpServer {
 	async close(waitMs: number): Promise<void> {
 		this.#isDraining = true;
 		this.#app.leave();
-		await this.#room.emptied(waitMs);
+		await this.#room.quiet(waitMs);
 		this.#app.close();
 	}
 }
