@@ -153,7 +153,8 @@ export class Shards implements SiteGateway {
 		const started = this.#timers.elapsedMs();
 		try {
 			const result = await this.#carryOut(thread, lane, deliveries, isAhead);
-			if (isAhead) metrics.batchesAhead.inc({ result: result.kind === 'behind' ? 'behind' : 'done' });
+			// What the database did not take is neither.
+			if (isAhead && (result.kind === 'behind' || result.kind === 'done')) metrics.batchesAhead.inc({ result: result.kind });
 			if (result.kind === 'behind') return result;
 			if (result.kind === 'unavailable') {
 				this.#trace(deliveries, started, { error: 'unavailable' });
