@@ -13,17 +13,20 @@ const clocks = '10 seconds';
 /**
  * After each step the database rests for so many times as long as it took. While more deliveries a second arrive than `busyPerSecond`, it
  * nearly always rests: deliveries hardly wait for the index. But each search, and each conditional create, reads what is not in it. Where
- * `behindSteps` steps did not reach the end, that costs more than to take it in, whatever the load.
+ * `behindSteps` steps did not reach the end, that costs more than to take it in, whatever the load. Where `farSteps` did not, a conditional create
+ * keeps its site waiting for longer than a step takes, so the database hardly rests.
  */
-const rests = { calm: 4, busy: 99, behind: 1 } as const;
+const rests = { calm: 4, busy: 99, behind: 1, far: 0.1 } as const;
 const busyPerSecond = 500;
 const behindSteps = 8;
+const farSteps = 40;
 /** After so many steps the other sites have their turn. */
 const visitSteps = 20;
 
 /** @param fullSteps steps one after the other that took in as many rows as they may */
 export function restAfter(tookMs: number, { isBusy, fullSteps }: { isBusy: boolean; fullSteps: number }): number {
-	return tookMs * (fullSteps >= behindSteps ? rests.behind : isBusy ? rests.busy : rests.calm);
+	if (fullSteps >= behindSteps) return tookMs * (fullSteps >= farSteps ? rests.far : rests.behind);
+	return tookMs * (isBusy ? rests.busy : rests.calm);
 }
 
 interface SearchIndexOptions {

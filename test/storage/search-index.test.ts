@@ -4,11 +4,13 @@ import { indexedTypes } from '#fhir/search/indexed-types.ts';
 import { restAfter, SearchIndex } from '#storage/search-index.ts';
 
 describe('the index of elements', () => {
-	test('rests long while much arrives, and shortly once it is far behind, whatever arrives', () => {
+	test('rests long while much arrives, shortly once it is behind, and hardly once it is far behind, whatever arrives', () => {
 		assert.equal(restAfter(10, { isBusy: false, fullSteps: 0 }), 40);
 		assert.equal(restAfter(10, { isBusy: true, fullSteps: 7 }), 990);
 		assert.equal(restAfter(10, { isBusy: true, fullSteps: 8 }), 10);
 		assert.equal(restAfter(10, { isBusy: false, fullSteps: 8 }), 10);
+		assert.equal(restAfter(10, { isBusy: true, fullSteps: 39 }), 10);
+		assert.equal(restAfter(10, { isBusy: true, fullSteps: 40 }), 1);
 	});
 
 	test('takes in what waits of every site in a round, though one of them never reaches its end', async () => {
