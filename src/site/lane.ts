@@ -55,6 +55,9 @@ export class Lane {
 	#closed = false;
 	#retryMs = 0;
 	#batchMax: number;
+	/** The site of the message that came last, and until when others count as sharing the lane. */
+	#lastSite: string | undefined;
+	#sharedUntilMs = Number.NEGATIVE_INFINITY;
 	/** From so many messages on, each of two batches is worth its fixed cost. */
 	readonly #aheadMin: number;
 	#idle: (() => void)[] = [];
@@ -106,6 +109,10 @@ export class Lane {
 		}
 		if (mailbox.length === 0 && !this.#away.has(mailbox)) this.#waiting.push(mailbox);
 		mailbox.push(letter);
+		if (siteId !== this.#lastSite) {
+			if (this.#lastSite !== undefined) this.#sharedUntilMs = this.#timers.elapsedMs() + this.#options.limits.batchAheadAloneMs;
+			this.#lastSite = siteId;
+		}
 		this.#returning.arrived();
 		this.#schedule();
 	}
@@ -152,10 +159,11 @@ export class Lane {
 		return messages;
 	}
 
-	/** Tells whether a batch may be interpreted while another one is carried out. */
+	/** Tells whether a batch may be interpreted while another one is carried out. A message of another site would have to wait for both. */
 	#mayGoAhead(): boolean {
 		const isInOrder = this.available && this.#batchMax === this.#options.limits.batchMessagesMax;
-		return isInOrder && this.#flights.size === 1 && this.#flights.messages >= this.#aheadMin && this.#waitingMessages() >= this.#aheadMin;
+		const isWorthIt = () => this.#flights.messages >= this.#aheadMin && this.#waitingMessages() >= this.#aheadMin;
+		return isInOrder && this.#flights.size === 1 && isWorthIt() && this.#timers.elapsedMs() >= this.#sharedUntilMs;
 	}
 
 	/** Returns how many messages the next batch may have. What is enough for two is divided between them, so that neither waits long for the other. */

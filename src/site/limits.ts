@@ -66,6 +66,13 @@ export const mailboxLimitDefinitions = {
 		max: 1024,
 		answer: 'messages of a batch that is interpreted while the one before it is stored; 0: one after the other',
 	},
+	batchAheadAloneMs: {
+		variable: 'BATCH_AHEAD_ALONE_MS',
+		default: 1000,
+		min: 0,
+		max: 600_000,
+		answer: 'no batch is interpreted ahead in a lane that had messages of two sites within this time; 0: however many share it',
+	},
 	batchBytesMax: {
 		variable: 'BATCH_BYTES_MAX',
 		default: 16 * MiB,

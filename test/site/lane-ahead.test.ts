@@ -45,6 +45,22 @@ describe('what is enough for two batches', () => {
 		assert.deepEqual(rig.batches, [six]);
 	});
 
+	test('is one batch after the other where another site shares the lane, until that has been silent for a while', async () => {
+		const rig = new Rig({ ...limits, batchAheadAloneMs: 1000 });
+		await rig.sent('b1');
+		await rig.end();
+		await rig.sent('a1 a2');
+		await rig.sent('a3 a4');
+		assert.deepEqual(rig.batches, ['b1', 'a1 a2']);
+		await rig.end('done', 999);
+		assert.deepEqual(rig.batches, ['b1', 'a1 a2', 'a3 a4']);
+		await rig.sent('a5 a6');
+		assert.equal(rig.batches.length, 3);
+		await rig.end('done', 1);
+		await rig.sent('a7 a8');
+		assert.deepEqual(rig.batches.slice(3), ['a5 a6', 'ahead: a7 a8']);
+	});
+
 	test('is answered as each ends; a third one is then interpreted', async () => {
 		const rig = await twoUnderWay();
 		await rig.sent('b1 b2');
