@@ -2,6 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
+import { Company } from './company.ts';
 import { type BatchOutcome, type Flight, Flights, type Landed } from './flights.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox, type Parting } from './mailbox.ts';
@@ -16,6 +17,8 @@ export interface LaneOptions {
 	nowMs(): number;
 	/** The system's unless it is given. */
 	timers?: Timers;
+	/** The sites of all lanes of the process; of this lane alone unless it is given. */
+	company?: Company;
 	onAvailability(available: boolean): void;
 	onRoom(siteId: string): void;
 	/** Told of each message that was carried out, as its sender is answered. */
@@ -55,9 +58,7 @@ export class Lane {
 	#closed = false;
 	#retryMs = 0;
 	#batchMax: number;
-	/** The site of the message that came last, and until when others count as sharing the lane. */
-	#lastSite: string | undefined;
-	#sharedUntilMs = Number.NEGATIVE_INFINITY;
+	readonly #company: Company;
 	/** From so many messages on, each of two batches is worth its fixed cost. */
 	readonly #aheadMin: number;
 	#idle: (() => void)[] = [];
@@ -66,6 +67,7 @@ export class Lane {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
 		this.#batchMax = options.limits.batchMessagesMax;
+		this.#company = options.company ?? new Company(options.limits.batchAheadAloneMs);
 		this.#aheadMin = options.limits.batchAheadMin || Number.POSITIVE_INFINITY;
 		this.#returning = new Returning(options.limits.batchWaitMsMax);
 	}
@@ -109,10 +111,7 @@ export class Lane {
 		}
 		if (mailbox.length === 0 && !this.#away.has(mailbox)) this.#waiting.push(mailbox);
 		mailbox.push(letter);
-		if (siteId !== this.#lastSite) {
-			if (this.#lastSite !== undefined) this.#sharedUntilMs = this.#timers.elapsedMs() + this.#options.limits.batchAheadAloneMs;
-			this.#lastSite = siteId;
-		}
+		this.#company.arrived(siteId, () => this.#timers.elapsedMs());
 		this.#returning.arrived();
 		this.#schedule();
 	}
@@ -159,11 +158,11 @@ export class Lane {
 		return messages;
 	}
 
-	/** Tells whether a batch may be interpreted while another one is carried out. A message of another site would have to wait for both. */
+	/** Tells whether a batch may be interpreted while another one is carried out. Messages of other sites would wait for both. */
 	#mayGoAhead(): boolean {
 		const isInOrder = this.available && this.#batchMax === this.#options.limits.batchMessagesMax;
 		const isWorthIt = () => this.#flights.messages >= this.#aheadMin && this.#waitingMessages() >= this.#aheadMin;
-		return isInOrder && this.#flights.size === 1 && isWorthIt() && this.#timers.elapsedMs() >= this.#sharedUntilMs;
+		return isInOrder && this.#flights.size === 1 && isWorthIt() && this.#company.isAlone(this.#timers.elapsedMs());
 	}
 
 	/** Returns how many messages the next batch may have. What is enough for two is divided between them, so that neither waits long for the other. */

@@ -71,7 +71,7 @@ export const mailboxLimitDefinitions = {
 		default: 1000,
 		min: 0,
 		max: 600_000,
-		answer: 'no batch is interpreted ahead in a lane that had messages of two sites within this time; 0: however many share it',
+		answer: 'no batch is interpreted ahead while messages of several sites come, and for this time after; 0: it is',
 	},
 	batchBytesMax: {
 		variable: 'BATCH_BYTES_MAX',

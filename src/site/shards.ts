@@ -6,6 +6,7 @@ import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply, ReplyTo } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import type { TracedBatch, Tracing } from '#record/tracing.ts';
+import { Company } from './company.ts';
 import type { BatchOutcome } from './flights.ts';
 import type { SiteGateway } from './gateway.ts';
 import { Lane } from './lane.ts';
@@ -63,6 +64,7 @@ export class Shards implements SiteGateway {
 	readonly #options: ShardsOptions;
 	readonly #threads: WorkerThread[] = [];
 	readonly #timers: Timers;
+	readonly #company: Company;
 	readonly #lanes: Lane[] = [];
 	/** Each processes one message at a time, for sites of other lanes. */
 	readonly #longLanes: Lane[] = [];
@@ -76,6 +78,7 @@ export class Shards implements SiteGateway {
 	constructor(options: ShardsOptions) {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
+		this.#company = new Company(options.limits.batchAheadAloneMs);
 		this.#watchdog = new Watchdog(options, this.#timers);
 		for (let worker = 0; worker < options.workers; worker++) this.#addWorker();
 		for (let worker = 0; worker < options.workers; worker += workersPerLong) this.#addLongWorker();
@@ -103,6 +106,7 @@ export class Shards implements SiteGateway {
 			limits: { ...limits, batchMessagesMax: 1 },
 			nowMs,
 			timers: this.#timers,
+			company: this.#company,
 			process: (deliveries, isAhead) => this.#process(thread, 0, deliveries, isAhead),
 			// While nothing can be stored here, the lanes of the sites cannot store either, and tell so.
 			onAvailability: () => undefined,

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { Company } from '#site/company.ts';
 import type { BatchOutcome } from '#site/flights.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
 import { replyTo } from './letters.ts';
@@ -45,7 +46,7 @@ describe('what is enough for two batches', () => {
 		assert.deepEqual(rig.batches, [six]);
 	});
 
-	test('is one batch after the other where another site shares the lane, until that has been silent for a while', async () => {
+	test('is one batch after the other while messages of another site come, and for a while after', async () => {
 		const rig = new Rig({ ...limits, batchAheadAloneMs: 1000 });
 		await rig.sent('b1');
 		await rig.end();
@@ -59,6 +60,15 @@ describe('what is enough for two batches', () => {
 		await rig.end('done', 1);
 		await rig.sent('a7 a8');
 		assert.deepEqual(rig.batches.slice(3), ['a5 a6', 'ahead: a7 a8']);
+	});
+
+	test('is one batch after the other, too, while messages of another site come to another lane of the process', async () => {
+		const company = new Company(1000);
+		const [rig, other] = [new Rig(limits, { company }), new Rig(limits, { company })];
+		await other.sent('b1');
+		await rig.sent('a1 a2');
+		await rig.sent('a3 a4');
+		assert.deepEqual(rig.batches, ['a1 a2']);
 	});
 
 	test('is answered as each ends; a third one is then interpreted', async () => {
