@@ -67,7 +67,7 @@ export class Lane {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
 		this.#batchMax = options.limits.batchMessagesMax;
-		this.#company = options.company ?? new Company(options.limits.batchAheadAloneMs);
+		this.#company = options.company ?? new Company(this.#timers, options.limits.batchAheadAloneMs);
 		this.#aheadMin = options.limits.batchAheadMin || Number.POSITIVE_INFINITY;
 		this.#returning = new Returning(options.limits.batchWaitMsMax);
 	}
@@ -111,7 +111,7 @@ export class Lane {
 		}
 		if (mailbox.length === 0 && !this.#away.has(mailbox)) this.#waiting.push(mailbox);
 		mailbox.push(letter);
-		this.#company.arrived(siteId, () => this.#timers.elapsedMs());
+		this.#company.arrived(siteId);
 		this.#returning.arrived();
 		this.#schedule();
 	}
@@ -162,7 +162,7 @@ export class Lane {
 	#mayGoAhead(): boolean {
 		const isInOrder = this.available && this.#batchMax === this.#options.limits.batchMessagesMax;
 		const isWorthIt = () => this.#flights.messages >= this.#aheadMin && this.#waitingMessages() >= this.#aheadMin;
-		return isInOrder && this.#flights.size === 1 && isWorthIt() && this.#company.isAlone(this.#timers.elapsedMs());
+		return isInOrder && this.#flights.size === 1 && isWorthIt() && this.#company.isAlone();
 	}
 
 	/** Returns how many messages the next batch may have. What is enough for two is divided between them, so that neither waits long for the other. */

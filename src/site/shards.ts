@@ -78,7 +78,7 @@ export class Shards implements SiteGateway {
 	constructor(options: ShardsOptions) {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
-		this.#company = new Company(options.limits.batchAheadAloneMs);
+		this.#company = new Company(this.#timers, options.limits.batchAheadAloneMs);
 		this.#watchdog = new Watchdog(options, this.#timers);
 		for (let worker = 0; worker < options.workers; worker++) this.#addWorker();
 		for (let worker = 0; worker < options.workers; worker += workersPerLong) this.#addLongWorker();
@@ -157,7 +157,7 @@ export class Shards implements SiteGateway {
 		const started = this.#timers.elapsedMs();
 		try {
 			const result = await this.#carryOut(thread, lane, deliveries, isAhead);
-			// What the database did not take is neither.
+			// A batch that the database did not take counts as neither.
 			if (isAhead && (result.kind === 'behind' || result.kind === 'done')) metrics.batchesAhead.inc({ result: result.kind });
 			if (result.kind === 'behind') return result;
 			if (result.kind === 'unavailable') {

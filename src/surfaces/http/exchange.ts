@@ -21,8 +21,8 @@ interface AnswerTo {
 	/** The pattern of the route, for the metrics. */
 	route: string;
 	/**
-	 * `closed`: the connection ends with the answer, because it is unclear where another request would begin, or the server drains. `left`: nothing more is read
-	 * from it, and the library ends it some seconds later. Its sender, who may still be sending, has the answer by then.
+	 * `closed`: the connection ends with the answer, because it is unclear where another request would begin, or the server drains. `left`: nothing
+	 * more is read from it, and the library ends it some seconds later. Its sender, who may still be sending, has the answer by then.
 	 */
 	connection: 'kept' | 'closed' | 'left';
 	/** True when the answer is the same for every caller. */

@@ -2,7 +2,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { KeyGrant } from '#access/directory.ts';
 import { holderOf } from '#core/address.ts';
 import { Failure } from '#core/failure.ts';
-import { steadyMs } from '#core/timers.ts';
 import type { HttpLimits } from './limits.ts';
 import type { HttpMetrics, HttpSurfaceName } from './metrics.ts';
 import { remembering } from './remembering.ts';
@@ -71,10 +70,10 @@ export class Room {
 
 	/** Resolves when no request is under way and none has been for a moment, or after this time. */
 	async quiet(waitMs: number): Promise<void> {
-		const untilMs = steadyMs() + waitMs;
+		const untilMs = performance.now() + waitMs;
 		for (;;) {
 			const isBusy = this.#requests > 0;
-			const restMs = (isBusy ? untilMs : Math.min(untilMs, this.#leftAtMs + quietMs)) - steadyMs();
+			const restMs = (isBusy ? untilMs : Math.min(untilMs, this.#leftAtMs + quietMs)) - performance.now();
 			if (restMs <= 0) return;
 			await (isBusy ? this.#empty(restMs) : pause(restMs));
 		}
@@ -105,7 +104,7 @@ export class Room {
 		for (const share of shares) if (--share.requests === 0) this.#shares[share.by].delete(share.name);
 		this.#requests--;
 		if (this.#requests > 0) return;
-		this.#leftAtMs = steadyMs();
+		this.#leftAtMs = performance.now();
 		this.#emptied?.();
 	}
 

@@ -95,13 +95,15 @@ function Shown({ site, reload }: { site: ShownSite; reload: Answer<ShownSite>['r
 	);
 }
 
-const moving: Readonly<Record<NonNullable<ShownSite['move']>['state'], (peer: string) => string>> = {
+type SiteMove = NonNullable<ShownSite['move']>;
+
+const moving: Readonly<Record<SiteMove['state'], (peer: string) => string>> = {
 	leaving: (peer) => `It is being copied to the database ${peer}, and goes on here meanwhile.`,
 	left: (peer) => `It was moved to the database ${peer}. Nothing is taken for it here.`,
 	arriving: (peer) => `It is being copied from the database ${peer}, and is not served here yet.`,
 };
 
-function Move({ move: { state, peer, since } }: { move: NonNullable<ShownSite['move']> }) {
+function Move({ move: { state, peer, since } }: { move: SiteMove }) {
 	return (
 		<p class="note warning">
 			{moving[state](peer)} Since <Time at={since} />.

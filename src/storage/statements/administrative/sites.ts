@@ -1,3 +1,4 @@
+import { moveStates } from '#core/move-states.ts';
 import type { Statement } from '../../statement.ts';
 
 /** The turn of a new site, which its writers take. */
@@ -17,14 +18,12 @@ from site s
 where s.id = $1 and (s.move_state in ('left', 'arriving') or s.closed_until > clock_timestamp())`,
 };
 
-/** Counts the sites that move, by where they stand, and those that are closed to their senders until the move of them goes on or is given up. */
+/** Counts the sites that move, in the order of `moveStates`, and those that are closed to their senders until the move of them goes on or is given up. */
 export const readSiteMoves: Statement = {
 	name: 'read_site_moves',
 	text: `
 select
-	count(*) filter (where s.move_state = 'leaving'),
-	count(*) filter (where s.move_state = 'left'),
-	count(*) filter (where s.move_state = 'arriving'),
+	${moveStates.map((state) => `count(*) filter (where s.move_state = '${state}')`).join(', ')},
 	count(*) filter (where s.move_state is distinct from 'left' and s.closed_until > clock_timestamp())
 from site s
 where s.move_state is not null or s.closed_until is not null`,
