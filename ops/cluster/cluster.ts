@@ -1,11 +1,12 @@
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { chmodSync, chownSync, existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
+import { listens } from './listens.ts';
 import { Network } from './network.ts';
 import { Part } from './part.ts';
 
@@ -80,17 +81,6 @@ async function statusOf(url: string): Promise<number> {
 	} catch {
 		return 0;
 	}
-}
-
-function listens(port: number): Promise<boolean> {
-	return new Promise((resolve) => {
-		const socket = connect(port, '127.0.0.1');
-		socket.once('connect', () => {
-			socket.destroy();
-			resolve(true);
-		});
-		socket.once('error', () => resolve(false));
-	});
 }
 
 /** Fills in a file of this folder. @throws Error if it names a value that is not given */

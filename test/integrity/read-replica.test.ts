@@ -1,23 +1,19 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { settleConflict } from '#administration/conflicts.ts';
 import { setSite } from '#administration/sites.ts';
 import { silentLog } from '#core/log.ts';
-import { type Node, startNode } from '#processes/start-node.ts';
+import type { Node } from '#processes/start-node.ts';
 import { openPool } from '#storage/database.ts';
 import { watchDatabase } from '#storage/database-figures.ts';
 import { adt } from '#test/support/adt.ts';
-import { cheapPasswords } from '#test/support/cheap-passwords.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type ReplicatedDatabase, replicatedDatabase } from '#test/support/replicated-database.ts';
+import { secondNode } from '#test/support/second-node.ts';
 import { eventually, type FhirBody, type TestService, testService } from '#test/support/service.ts';
 import { terminal } from '#test/support/terminal.ts';
 import { file, multipartBody, multipartType } from '#test/surfaces/dicomweb/client.ts';
-import { readConfig } from '../../src/config.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
 let servers: ReplicatedDatabase;
@@ -35,16 +31,9 @@ before(async () => {
 	service = await testService(environment, servers.primary);
 	({ key } = await service.addSite('north'));
 	call = fhirClient(service, key);
-	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-second-node-'));
-	const ports = Object.fromEntries(['FHIR', 'HL7', 'MPPS', 'ADMIN', 'OPS', 'MLLP', 'DIMSE'].map((name) => [`${name}_PORT`, '0']));
-	const config = readConfig({
-		...{ ...ports, ...environment, DATABASE_URL: servers.primary.url, DATA_DIR: dataDir },
-		...{ LOG_LEVEL: 'silent', WORKERS: '1', PROCESSES: '1' },
-	});
-	other = await startNode(config, silentLog, cheapPasswords);
+	other = await secondNode({ ...environment, DATABASE_URL: servers.primary.url });
 	callOther = fhirClient({ port: (surface) => other.surfaces[surface]?.port ?? 0 }, key);
 	mllp = await MllpClient.connect(service.port('mllp'));
-	cleanUp.push(() => rmSync(dataDir, { recursive: true, force: true }));
 });
 
 const cleanUp: (() => void)[] = [];

@@ -1,24 +1,19 @@
 import assert from 'node:assert/strict';
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { createKey } from '#administration/keys.ts';
 import { showSite } from '#administration/sites.ts';
 import { addUser } from '#administration/users.ts';
-import { silentLog } from '#core/log.ts';
-import { startNode } from '#processes/start-node.ts';
 import { adt } from '#test/support/adt.ts';
-import { cheapPasswords } from '#test/support/cheap-passwords.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
 import { sendAll } from '#test/support/mllp-client.ts';
 import { S3Server } from '#test/support/s3-server.ts';
+import { secondNode } from '#test/support/second-node.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { acceptedMessages, moveByCommand, sender } from '#test/support/site-moves.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
-import { readConfig } from '../../src/config.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 
@@ -137,18 +132,11 @@ describe('a site that moves', { timeout: 900_000 }, () => {
 
 	test('is let go by every node of its database', async (t) => {
 		const { site, key } = await here.addSite('west', { allowed_ips: ['127.0.0.1'], sending_application: 'WEST' });
-		const dataDir = mkdtempSync(join(tmpdir(), 'tributary-second-node-'));
-		const ports = Object.fromEntries(['FHIR', 'HL7', 'MPPS', 'ADMIN', 'OPS', 'MLLP', 'DIMSE'].map((name) => [`${name}_PORT`, '0']));
-		const settings = { ...variables, OBJECT_STORE_URL: `s3://${buckets.bucket}/here`, WORKERS: '1', PROCESSES: '1', LOG_LEVEL: 'silent' };
-		const other = await startNode(
-			readConfig({ ...ports, ...settings, DATABASE_URL: here.databaseUrl, DATA_DIR: dataDir }),
-			silentLog,
-			cheapPasswords,
-		);
-		t.after(async () => {
-			await other.close();
-			rmSync(dataDir, { recursive: true, force: true });
+		const other = await secondNode({
+			...variables,
+			...{ OBJECT_STORE_URL: `s3://${buckets.bucket}/here`, DATABASE_URL: here.databaseUrl },
 		});
+		t.after(() => other.close());
 		let isOver = false;
 		const names = ['one', 'two', 'three', 'four'];
 		const portOf = (index: number) => (index % 2 === 0 ? here.port('mllp') : Number(other.surfaces['mllp']?.port));

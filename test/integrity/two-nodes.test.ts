@@ -1,23 +1,17 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import pg from 'pg';
 import { newId } from '#core/id.ts';
-import { silentLog } from '#core/log.ts';
-import { type Node, startNode } from '#processes/start-node.ts';
+import type { Node } from '#processes/start-node.ts';
 import { BulkJobTable, type NewJob } from '#storage/bulk-jobs.ts';
 import { adt } from '#test/support/adt.ts';
-import { cheapPasswords } from '#test/support/cheap-passwords.ts';
 import { doorTo } from '#test/support/door.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { secondNode } from '#test/support/second-node.ts';
 import { type TestService, testService } from '#test/support/service.ts';
-import { readConfig } from '../../src/config.ts';
 
 describe('two nodes on one database', { timeout: 150_000 }, () => {
-	const dataDir = mkdtempSync(join(tmpdir(), 'tributary-second-node-'));
 	let service: TestService;
 	let other: Node;
 	let key: string;
@@ -27,9 +21,7 @@ describe('two nodes on one database', { timeout: 150_000 }, () => {
 		service = await testService({ PROCESSES: '1' });
 		const { site, key: made } = await service.addSite('north');
 		[siteId, key] = [site.id, made];
-		const ports = Object.fromEntries(['FHIR', 'HL7', 'MPPS', 'ADMIN', 'OPS', 'MLLP', 'DIMSE'].map((name) => [`${name}_PORT`, '0']));
-		const settings = { DATABASE_URL: service.databaseUrl, DATA_DIR: dataDir, LOG_LEVEL: 'silent', WORKERS: '1', PROCESSES: '1' };
-		other = await startNode(readConfig({ ...ports, ...settings }), silentLog, cheapPasswords);
+		other = await secondNode({ DATABASE_URL: service.databaseUrl });
 		const sender = await MllpClient.connect(service.port('mllp'));
 		assert.equal(msa(await sender.send(adt('1', 'P-1', 1))).code, 'AA');
 		sender.close();
@@ -37,7 +29,6 @@ describe('two nodes on one database', { timeout: 150_000 }, () => {
 	after(async () => {
 		await other?.close();
 		await service?.[Symbol.asyncDispose]();
-		rmSync(dataDir, { recursive: true, force: true });
 	});
 
 	const call = (port: number, method: string, path: string, headers: Record<string, string> = {}) =>

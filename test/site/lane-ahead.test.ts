@@ -3,6 +3,7 @@ import { describe, test } from 'node:test';
 import { Company } from '#site/company.ts';
 import type { BatchOutcome } from '#site/flights.ts';
 import { fc, runs } from '#test/support/fuzzing.ts';
+import { ManualTimers } from '#test/support/manual-timers.ts';
 import { replyTo } from './letters.ts';
 import { Rig } from './rig.ts';
 
@@ -63,7 +64,7 @@ describe('what is enough for two batches', () => {
 	});
 
 	test('is one batch after the other, too, while messages of another site come to another lane of the process', async () => {
-		const company = new Company(1000);
+		const company = new Company(new ManualTimers(), 1000);
 		const [rig, other] = [new Rig(limits, { company }), new Rig(limits, { company })];
 		await other.sent('b1');
 		await rig.sent('a1 a2');

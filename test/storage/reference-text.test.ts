@@ -5,7 +5,7 @@ import pg from 'pg';
 import { referenceTerm } from '#fhir/generated-values.ts';
 import { testDatabase } from '#test/support/database.ts';
 
-/** What a reference is made of, with what stands just inside and just outside of its limits. */
+/** Makes the parts of references, some of them just inside and just outside of the limits. */
 const part = fc.oneof(
 	fc.constantFrom(
 		'Patient',

@@ -56,7 +56,7 @@ describe('a server that drains', { timeout: 60_000 }, () => {
 	for (const [path, { answer, status, body }] of Object.entries(answers)) {
 		test(`ends while clients that keep their connections send on and on: ${path}`, async () => {
 			const handle = async () => {
-				// With eight clients there is never a moment without a request under way.
+				// With eight clients there is hardly a moment without a request under way.
 				await pause(20);
 				return answer();
 			};
