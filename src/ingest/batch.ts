@@ -12,7 +12,7 @@ import type { Authorities } from '#record/identity/authorities.ts';
 import type { AuthorityCache } from '#storage/authorities.ts';
 import type { Connection, StatementRunner } from '#storage/connection.ts';
 import type { ForeseenTransaction, Foresight } from '#storage/foresight.ts';
-import { findAcceptedMessages, type LogForm, type LoggedMessage, logAccepted, logMessages } from '#storage/message-log.ts';
+import { findAcceptedMessages, type LogForm, logAccepted, logMessages } from '#storage/message-log.ts';
 import type { ReadSet } from '#storage/read-set.ts';
 import { checkCommitted, isTurnClosed, stateOf, type Trouble } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
@@ -21,12 +21,14 @@ import { takeTurns } from '#storage/statements/take-turns.ts';
 import { Again, transact, WasCommitted } from '#storage/transact.ts';
 import type { WriteSet } from '#storage/write-set.ts';
 import { type Attempt, causeOf, Sent, Sequences } from './attempt.ts';
-import type { Interpret, Interpretation } from './interpretation.ts';
+import type { Interpret } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
 import { lookUp } from './look-up.ts';
-import { digestOf, isNamed, keyOf, keysOf, needsLookup, type Prepared, placeAll, repliesOf, segmentsOf } from './prepared.ts';
+import { isNamed, keyOf, keysOf, needsLookup, type Prepared, placeAll, repliesOf, segmentsOf } from './prepared.ts';
+import { isRecognisable, recognisedBy } from './recognition.ts';
 import { failRehearsal, isRehearsal, isRehearsed, partsOf } from './rehearsal.ts';
 import { settle, sourceOf } from './settlement.ts';
+import { Slices } from './slices.ts';
 
 export interface BatchResult {
 	/** In the order of the deliveries. Undefined where a message was not carried out: it keeps its place before the later ones of its site. */
@@ -46,15 +48,14 @@ export interface BatchOptions {
 	clock: Clock;
 	log: Log;
 	notes?: BatchNotes;
+	/** Other sites send to the thread, so the work on the batch is divided into slices. */
+	inSlices?: boolean;
 	/** How long the same messages are tried again before the database counts as away. */
 	patienceMs: number;
 }
 
 /** After these the batch is unavailable to its lane, which has a wait of its own (UNAVAILABLE_MS_MAX). */
 const repeatsMax = 8;
-
-/** So many messages of some 100 µs are interpreted before the thread looks what the database has answered. */
-const atATime = 4;
 
 /** The pause while it is not known whether a COMMIT has happened: a server that starts again does so in some seconds. */
 const unsurePauseMsMax = 500;
@@ -69,6 +70,7 @@ const shorterForm: Readonly<Record<LogForm, LogForm | undefined>> = { whole: 'cu
 export class Batch {
 	readonly #options: BatchOptions;
 	readonly #notes: BatchNotes;
+	readonly #inSlices: boolean;
 	/** Sites of messages that were not carried out: what comes behind them waits. */
 	readonly #held = new Set<string>();
 	/** False when what was expected did not hold: then the batch waits for what it reads. */
@@ -81,11 +83,12 @@ export class Batch {
 	constructor(options: BatchOptions) {
 		this.#options = options;
 		this.#notes = options.notes ?? noNotes;
+		this.#inSlices = options.inSlices ?? false;
 	}
 
 	/** @throws Failure `unavailable` when the database takes nothing of the batch; nothing is known to be stored then */
-	process(deliveries: readonly Delivery[]): Promise<BatchResult> {
-		return this.#carryOutAll(deliveries, this.#prepareAll(deliveries));
+	async process(deliveries: readonly Delivery[]): Promise<BatchResult> {
+		return this.#carryOutAll(deliveries, await this.#prepareAll(deliveries, new Slices(this.#inSlices)));
 	}
 
 	/**
@@ -94,12 +97,9 @@ export class Batch {
 	 * @throws Failure as `process` does
 	 */
 	async processBehind(deliveries: readonly Delivery[], before: Promise<boolean>): Promise<BatchResult | 'behind'> {
-		const prepared: Prepared[] = [];
-		for (let from = 0; from < deliveries.length; from += atATime) {
-			// The batch before goes on as soon as the database answers it.
-			await setImmediate();
-			prepared.push(...this.#prepareAll(deliveries.slice(from, from + atATime), from));
-		}
+		// The batch before goes on as soon as the database answers it.
+		await setImmediate();
+		const prepared = await this.#prepareAll(deliveries, new Slices(true));
 		return (await before) ? this.#carryOutAll(deliveries, prepared) : 'behind';
 	}
 
@@ -117,10 +117,13 @@ export class Batch {
 		return { replies: repliesOf(prepared), stages: this.#stages };
 	}
 
-	#prepareAll(deliveries: readonly Delivery[], from = 0): Prepared[] {
-		const started = performance.now();
-		const prepared = deliveries.flatMap((delivery, index) => this.#prepare(delivery, from + index));
-		this.#stages.interpretMs += performance.now() - started;
+	async #prepareAll(deliveries: readonly Delivery[], slices: Slices): Promise<Prepared[]> {
+		const prepared: Prepared[] = [];
+		for (const [index, delivery] of deliveries.entries()) {
+			if (slices.isOver()) await slices.next();
+			prepared.push(...this.#prepare(delivery, index));
+		}
+		this.#stages.interpretMs += slices.workedMs();
 		return prepared;
 	}
 
@@ -267,7 +270,9 @@ export class Batch {
 			authorities ??= await this.#options.authorities.of(connection, sequences.authorityVersions);
 			for (const [siteId, known] of authorities) sets.get(siteId)?.of(siteAuthorities).use(known);
 			const read = performance.now();
+			const slices = new Slices(this.#inSlices);
 			for (const message of segment) {
+				if (slices.isOver()) await slices.next();
 				if (message.poison === undefined) attempt.sound.push(message);
 				const { siteId } = message.delivery;
 				const set = sets.get(siteId);
@@ -288,10 +293,15 @@ export class Batch {
 				if (learned !== undefined && learned.changed.length > 0) authorities.set(siteId, learned.known);
 			}
 			this.#stages.readMs += read - started;
-			this.#stages.applyMs += performance.now() - read;
+			this.#stages.applyMs += slices.workedMs();
 			if (isRehearsed(batch)) continue;
 			const source = segment[0] ? sourceOf(segment[0]) : '';
-			sent.push(this.#noted(() => this.#options.writeSet.write(foreseen?.writing ?? connection, sets, source, committedAt)));
+			const { parts, done } = this.#options.writeSet.inParts(foreseen?.writing ?? connection, sets, source, committedAt);
+			for (const send of parts) {
+				this.#noted(send);
+				if (slices.isOver()) await slices.next();
+			}
+			sent.push(done());
 		}
 		const siteId = isRehearsed(batch) ? undefined : batch[0]?.delivery.siteId;
 		if (siteId !== undefined) sent.push(connection.run(insertBatch, [siteId, attempt.id, committedAt]));
@@ -371,15 +381,4 @@ export class Batch {
 	#reportBug(error: unknown, { delivery }: Prepared): void {
 		this.#options.log.error({ err: error, ...idsOf(delivery) }, 'message could not be processed');
 	}
-}
-
-/** Returns the digest by which a repeated delivery is recognised, beside its control id. Empty without a control id. */
-function recognisedBy({ kind, bytes, id }: Delivery, { controlId }: Interpretation): string {
-	if (controlId === '') return '';
-	return definitionOf(kind).recognisedBy === 'delivery' ? id : digestOf(bytes);
-}
-
-/** Tells whether a message has a control id, without which a repetition cannot be recognised. */
-function isRecognisable(message: LoggedMessage): boolean {
-	return (message.outcome === 'accepted' || message.outcome === 'ignored') && message.controlId !== '';
 }

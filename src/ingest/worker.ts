@@ -25,7 +25,7 @@ import { noAnswer, TimeLimit } from '#storage/objects/time-limit.ts';
 import { ReadSet } from '#storage/read-set.ts';
 import { SiteDefinitions } from '#storage/site-definitions.ts';
 import { WriteSet } from '#storage/write-set.ts';
-import { Batch, type BatchResult } from './batch.ts';
+import { Batch, type BatchOptions, type BatchResult } from './batch.ts';
 import type { InterpretContext } from './kinds/definition.ts';
 import { interpretDelivery } from './kinds/index.ts';
 import type { IngestLimits } from './limits.ts';
@@ -50,7 +50,11 @@ export interface BatchOrder {
 	number: number;
 	/** The batch before it, which may not have ended: nothing of this one is carried out unless all of that was. */
 	follows: number | undefined;
+	/** Other sites send to the thread, so the work on the batch is divided into slices. */
+	inSlices?: boolean;
 }
+
+type WayOfWork = Required<Pick<BatchOptions, 'notes' | 'inSlices'>>;
 
 /** The last batch of a lane, and whether all of it was carried out once it has ended. */
 interface LastBatch {
@@ -103,20 +107,20 @@ export class Ingest {
 
 	/** Processes one batch, when the one before it has ended; undefined when the database does not accept it. */
 	process(lane: number, deliveries: readonly Delivery[]): Promise<BatchResult | undefined> {
-		return this.#carryOut(lane, deliveries, noNotes, (batch) => batch.process(deliveries));
+		return this.#carryOut(lane, deliveries, { notes: noNotes, inSlices: false }, (batch) => batch.process(deliveries));
 	}
 
 	/** Processes one batch of many; undefined as above, `behind` when not all of the batch that it follows was carried out. */
 	processInOrder(
 		lane: number,
 		deliveries: readonly Delivery[],
-		{ number, follows }: BatchOrder,
+		{ number, follows, inSlices = false }: BatchOrder,
 		notes: BatchNotes,
 	): Promise<BatchResult | 'behind' | undefined> {
 		const result =
 			follows === undefined
-				? this.#carryOut(lane, deliveries, notes, (batch) => batch.process(deliveries))
-				: this.#carryOutBehind(lane, deliveries, notes, this.#wasWhole(lane, follows));
+				? this.#carryOut(lane, deliveries, { notes, inSlices }, (batch) => batch.process(deliveries))
+				: this.#carryOutBehind(lane, deliveries, { notes, inSlices }, this.#wasWhole(lane, follows));
 		const isWhole = result.then(
 			(ended) => ended !== undefined && ended !== 'behind' && !ended.replies.includes(undefined),
 			() => false,
@@ -131,16 +135,16 @@ export class Ingest {
 		return last?.number === number ? last.isWhole : Promise.resolve(false);
 	}
 
-	async #carryOutBehind(lane: number, deliveries: readonly Delivery[], notes: BatchNotes, before: Promise<boolean>) {
+	async #carryOutBehind(lane: number, deliveries: readonly Delivery[], way: WayOfWork, before: Promise<boolean>) {
 		// Profiles are read by the connection that the batch before has until it has ended.
 		if (versionsOf(deliveries).size > 0 && !(await before)) return 'behind';
-		return this.#carryOut(lane, deliveries, notes, (batch) => batch.processBehind(deliveries, before));
+		return this.#carryOut(lane, deliveries, way, (batch) => batch.processBehind(deliveries, before));
 	}
 
 	async #carryOut<Result>(
 		lane: number,
 		deliveries: readonly Delivery[],
-		notes: BatchNotes,
+		way: WayOfWork,
 		process: (batch: Batch) => Promise<Result>,
 	): Promise<Result | undefined> {
 		const connection = this.#connection(lane);
@@ -154,7 +158,7 @@ export class Ingest {
 			interpret: (delivery) => interpretDelivery(delivery, this.#interpretContext),
 			clock: systemClock,
 			log: this.#log,
-			notes,
+			...way,
 			patienceMs: this.#settings.limits.unavailableMsMax,
 		});
 		try {

@@ -67,7 +67,7 @@ export class Lane {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
 		this.#batchMax = options.limits.batchMessagesMax;
-		this.#company = options.company ?? new Company(this.#timers, options.limits.batchAheadAloneMs);
+		this.#company = options.company ?? new Company(this.#timers, options.limits.siteAloneMs);
 		this.#aheadMin = options.limits.batchAheadMin || Number.POSITIVE_INFINITY;
 		this.#returning = new Returning(options.limits.batchWaitMsMax);
 	}
@@ -86,6 +86,22 @@ export class Lane {
 
 	get messagesInFlight(): number {
 		return this.#flights.messages;
+	}
+
+	/** Those under way, and those that wait. */
+	get messagesInHand(): number {
+		return this.#flights.messages + this.#waitingMessages();
+	}
+
+	/** Tells whether messages of a site wait or are under way. */
+	has(siteId: string): boolean {
+		const mailbox = this.#mailboxes.get(siteId);
+		return mailbox !== undefined && (mailbox.length > 0 || this.#away.has(mailbox) || this.#flights.has(siteId));
+	}
+
+	/** The messages of a site that come go to another lane. There is nothing of it here. */
+	forget(siteId: string): void {
+		this.#mailboxes.delete(siteId);
 	}
 
 	deliver(delivery: Delivery): Promise<Reply> {
@@ -225,6 +241,7 @@ export class Lane {
 		const others = this.#waiting.filter((mailbox) => !long.has(mailbox));
 		const { letters, left } = takeInTurn(others, {
 			messagesMax,
+			ofSiteMax: this.#company.isAlone() ? messagesMax : this.#options.limits.batchSiteMessagesMax,
 			bytesMax: this.#options.limits.batchBytesMax,
 			isLong: (mailbox) => this.#isLong(mailbox),
 			onRoom: this.#options.onRoom,

@@ -52,6 +52,13 @@ export const mailboxLimitDefinitions = {
 		max: 1024,
 		answer: 'messages of one transaction; further ones wait for the next',
 	},
+	batchSiteMessagesMax: {
+		variable: 'BATCH_SITE_MESSAGES_MAX',
+		default: 32,
+		min: 1,
+		max: 1024,
+		answer: 'messages of one site in a transaction while others send too, so that theirs do not wait long',
+	},
 	batchWaitMsMax: {
 		variable: 'BATCH_WAIT_MS_MAX',
 		default: 4,
@@ -66,12 +73,13 @@ export const mailboxLimitDefinitions = {
 		max: 1024,
 		answer: 'messages of a batch that is interpreted while the one before it is stored; 0: one after the other',
 	},
-	batchAheadAloneMs: {
-		variable: 'BATCH_AHEAD_ALONE_MS',
+	siteAloneMs: {
+		variable: 'SITE_ALONE_MS',
 		default: 1000,
 		min: 0,
 		max: 600_000,
-		answer: 'no batch is interpreted ahead while messages of several sites come, and for this time after; 0: it is',
+		answer:
+			'a site sends alone when no other one has sent for this time; else nothing is interpreted ahead, and BATCH_SITE_MESSAGES_MAX holds',
 	},
 	batchBytesMax: {
 		variable: 'BATCH_BYTES_MAX',

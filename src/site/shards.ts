@@ -13,6 +13,7 @@ import { Lane } from './lane.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, type Mailbox, type Parting, senderOf } from './mailbox.ts';
 import { type MailboxHolder, reportStatusLabel, type SiteMetrics } from './metrics.ts';
+import { SiteLanes } from './site-lanes.ts';
 import type { IngestTaskResult } from './task.ts';
 import { Watchdog } from './watchdog.ts';
 import { type OpenPool, openPiscina } from './worker-pool.ts';
@@ -59,15 +60,17 @@ const workersPerLong = 2;
 /** Instances of one batch that do not go to a worker. */
 const inPlaceMax = 8;
 
-/** Sites are spread over lanes by hash; each lane carries out one batch at a time on its own database connection. */
+/** Sites are spread over lanes (`site-lanes`); each lane carries out one batch at a time on its own database connection. */
 export class Shards implements SiteGateway {
 	readonly #options: ShardsOptions;
 	readonly #threads: WorkerThread[] = [];
 	readonly #timers: Timers;
 	readonly #company: Company;
 	readonly #lanes: Lane[] = [];
+	readonly #siteLanes = new SiteLanes(this.#lanes);
 	/** Each processes one message at a time, for sites of other lanes. */
 	readonly #longLanes: Lane[] = [];
+	readonly #longLaneOf = new SiteLanes(this.#longLanes);
 	readonly #watchdog: Watchdog;
 	readonly #room = new Map<string, (() => void)[]>();
 	readonly #sweep: Stoppable;
@@ -78,7 +81,7 @@ export class Shards implements SiteGateway {
 	constructor(options: ShardsOptions) {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
-		this.#company = new Company(this.#timers, options.limits.batchAheadAloneMs);
+		this.#company = new Company(this.#timers, options.limits.siteAloneMs);
 		this.#watchdog = new Watchdog(options, this.#timers);
 		for (let worker = 0; worker < options.workers; worker++) this.#addWorker();
 		for (let worker = 0; worker < options.workers; worker += workersPerLong) this.#addLongWorker();
@@ -134,6 +137,7 @@ export class Shards implements SiteGateway {
 			limits,
 			nowMs: this.#options.nowMs,
 			timers: this.#timers,
+			company: this.#company,
 			process: (deliveries, isAhead) => this.#process(thread, lane, deliveries, isAhead),
 			onAvailability: (available) => {
 				shardAvailable.set({ shard }, available ? 1 : 0);
@@ -146,7 +150,7 @@ export class Shards implements SiteGateway {
 	}
 
 	async #processApart(letter: Letter): Promise<Parting> {
-		const parting = await laneFor(letter.delivery.siteId, this.#longLanes).takeOver(letter);
+		const parting = await this.#longLaneOf.of(letter.delivery.siteId).takeOver(letter);
 		delete letter.left;
 		if (letter.delivery.withheld === 'time') this.#options.metrics.messageBudget.inc({ step: 'refused' });
 		return parting;
@@ -194,7 +198,7 @@ export class Shards implements SiteGateway {
 			}
 		}
 		this.#watchdog.wake();
-		return thread.run(lane, deliveries, isAhead);
+		return thread.run(lane, deliveries, { isAhead, inSlices: !this.#company.isAlone() });
 	}
 
 	#crash(lane: number, error: unknown): BatchOutcome {
@@ -221,10 +225,6 @@ export class Shards implements SiteGateway {
 		if (stages.bisections > 0) batchBisections.inc(stages.bisections);
 	}
 
-	#laneOf(siteId: string): Lane {
-		return laneFor(siteId, this.#lanes);
-	}
-
 	deliver<Sent extends Delivery>(delivery: Sent): Promise<ReplyTo<Sent>> {
 		const full = this.#fullBy(delivery.siteId, senderOf(delivery), delivery.bytes.length);
 		if (this.#closed || full !== undefined) {
@@ -233,7 +233,7 @@ export class Shards implements SiteGateway {
 		}
 		if (delivery.trace !== undefined) this.#options.tracing?.enqueued(delivery);
 		// A lane carries deliveries of all kinds; each gets the answer of its kind.
-		return this.#laneOf(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
+		return this.#siteLanes.choose(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
 	}
 
 	hasRoom(siteId: string, sender: string, bytes: number): boolean {
@@ -244,7 +244,7 @@ export class Shards implements SiteGateway {
 	#fullBy(siteId: string, sender: string, bytes: number): MailboxHolder | undefined {
 		const { mailboxMessagesMax, mailboxBytesMax, mailboxClientMessagesMax, mailboxClientBytesMax, waitingBytesMax } = this.#options.limits;
 		if (this.waiting().bytes >= waitingBytesMax) return 'node';
-		const mailbox = this.#laneOf(siteId).mailbox(siteId);
+		const mailbox = this.#siteLanes.of(siteId).mailbox(siteId);
 		if (mailbox === undefined || mailbox.length === 0) return undefined;
 		const messagesMax = Math.min(mailboxMessagesMax, this.#options.waitingMaxOf?.(siteId) ?? mailboxMessagesMax);
 		if (mailbox.length >= messagesMax || mailbox.bytes + bytes > mailboxBytesMax) return 'site';
@@ -337,10 +337,4 @@ export class Shards implements SiteGateway {
 function isCarriedOutHere(deliveries: readonly Delivery[]): boolean {
 	const { length } = deliveries;
 	return length > 0 && length <= inPlaceMax && deliveries.every(({ kind, withheld }) => kind === 'instance' && !withheld);
-}
-
-function laneFor(siteId: string, lanes: readonly Lane[]): Lane {
-	const lane = lanes[Number.parseInt(siteId.slice(-8), 16) % lanes.length];
-	if (lane === undefined) throw new Error('there are no lanes');
-	return lane;
 }

@@ -10,6 +10,8 @@ export interface IngestTask {
 	number: number;
 	/** The batch before it, which may not have ended. Nothing of this one is carried out unless all of that was. */
 	follows: number | undefined;
+	/** Other sites send to the thread, so the work on the batch is divided into slices. */
+	inSlices: boolean;
 	deliveries: PackedDelivery[];
 	bytes: ArrayBuffer;
 }

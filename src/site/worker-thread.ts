@@ -32,6 +32,13 @@ export class ThreadEnded extends Error {
 	}
 }
 
+export interface WayOfWork {
+	/** The last batch of the lane may not have ended, and nothing of this one is carried out unless all of that was. */
+	isAhead: boolean;
+	/** The work is divided into slices, because other sites send to the thread. */
+	inSlices: boolean;
+}
+
 interface Given {
 	number: number;
 	deliveries: readonly Delivery[];
@@ -80,11 +87,8 @@ export class WorkerThread {
 		return this.#crew?.pool.threads ?? [];
 	}
 
-	/**
-	 * `isAhead`: the last batch of the lane may not have ended, and nothing of this one is carried out unless all of that was.
-	 * @throws ThreadEnded
-	 */
-	async run(lane: number, deliveries: readonly Delivery[], isAhead: boolean): Promise<IngestTaskResult> {
+	/** @throws ThreadEnded */
+	async run(lane: number, deliveries: readonly Delivery[], { isAhead, inSlices }: WayOfWork): Promise<IngestTaskResult> {
 		this.#crew ??= this.#begin();
 		const crew = this.#crew;
 		const number = ++this.#batches;
@@ -92,7 +96,7 @@ export class WorkerThread {
 		const follows = isAhead ? (crew.last[lane] ?? 0) : undefined;
 		crew.last[lane] = number;
 		const slot = freeSlot(crew, lane);
-		const [task, transferList] = taskOf({ lane, slot, number, follows }, deliveries);
+		const [task, transferList] = taskOf({ lane, slot, number, follows, inSlices }, deliveries);
 		crew.notes.beginBatch(slot);
 		crew.given[slot] = { number, deliveries };
 		try {

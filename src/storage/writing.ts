@@ -47,7 +47,10 @@ export class Writing {
 	}
 
 	send(statement: Statement, values: readonly unknown[]): void {
-		this.#sent.push(this.#connection.run(statement, values));
+		const sent = this.#connection.run(statement, values);
+		// One that fails before `done` is asked is told of then.
+		sent.catch(() => undefined);
+		this.#sent.push(sent);
 	}
 
 	/** Resolves when everything that was sent is done. */

@@ -11,7 +11,7 @@ const messagesOfConnection = 30;
 
 describe('order and once', () => {
 	test('numbered A08s of 50 sites over 200 connections: the last acknowledged wins and nothing is applied twice, though workers are killed and batches are interpreted ahead', async () => {
-		await using service = await testService({ WORKERS: '2', PROCESSES: '1', BATCH_AHEAD_MIN: '4', BATCH_AHEAD_ALONE_MS: '0' });
+		await using service = await testService({ WORKERS: '2', PROCESSES: '1', BATCH_AHEAD_MIN: '4', SITE_ALONE_MS: '0' });
 		const sites = await insertSites(service.databaseUrl, siteCount);
 		await eventually(async () => (await service.fhir('/fhir/metadata', sites.at(-1)?.key ?? '')).status === 200, 'the sites');
 		const total = siteCount * connectionsOfSite * messagesOfConnection;

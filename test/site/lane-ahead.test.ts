@@ -48,7 +48,7 @@ describe('what is enough for two batches', () => {
 	});
 
 	test('is one batch after the other while messages of another site come, and for a while after', async () => {
-		const rig = new Rig({ ...limits, batchAheadAloneMs: 1000 });
+		const rig = new Rig({ ...limits, siteAloneMs: 1000 });
 		await rig.sent('b1');
 		await rig.end();
 		await rig.sent('a1 a2');

@@ -20,7 +20,7 @@ export class Rig {
 	constructor(limits: Partial<Limits> = {}, options: Partial<LaneOptions> = {}) {
 		this.lane = new Lane({
 			...options,
-			limits: { ...defaultLimits, batchMessagesMax: 4, batchBytesMax: 100, batchWaitMsMax: 0, batchAheadAloneMs: 0, ...limits },
+			limits: { ...defaultLimits, batchMessagesMax: 4, batchBytesMax: 100, batchWaitMsMax: 0, siteAloneMs: 0, ...limits },
 			timers: this.timers,
 			nowMs: () => this.timers.elapsedMs(),
 			process: (deliveries, isAhead) => {

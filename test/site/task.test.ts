@@ -14,7 +14,7 @@ describe('a batch on its way between threads', () => {
 			{ ...given, id: '2', kind: 'instance' as const, surface: 'dimse' as const, bytes: Buffer.alloc(0) },
 			{ ...given, id: '3', kind: 'report' as const, surface: 'administration' as const, bytes: Buffer.from('three') },
 		];
-		const [task, transferred] = taskOf({ lane: 1, slot: 2, number: 3, follows: undefined }, deliveries);
+		const [task, transferred] = taskOf({ lane: 1, slot: 2, number: 3, follows: undefined, inSlices: false }, deliveries);
 		assert.deepEqual(transferred, [task.bytes]);
 		assert.equal(task.bytes.byteLength, 8);
 		assert.deepEqual(deliveriesOf(structuredClone(task)), deliveries);

@@ -12,7 +12,7 @@ test('batches that wait for a thread are rejected when it ends before it has beg
 	const pool = openPiscina(new URL('./spinning-worker.ts', import.meta.url), undefined, WorkNotes.create(2).shared, 2);
 	t.after(() => pool.destroy());
 	const run = (lane: number) => {
-		const [task, transferList] = taskOf({ lane, slot: lane, number: lane, follows: undefined }, [delivery(`a${lane}`)]);
+		const [task, transferList] = taskOf({ lane, slot: lane, number: lane, follows: undefined, inSlices: false }, [delivery(`a${lane}`)]);
 		return pool.run(task, { transferList });
 	};
 	const kill = async () => {
