@@ -5,8 +5,9 @@ import { join } from 'node:path';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major > 22 || (major === 22 && minor >= 18)) {
-	// Types are stripped once and kept beside the packages; where nothing can be written they are stripped anew.
+	// Modules are compiled once and kept beside the packages; where nothing can be written they are compiled anew.
 	module.enableCompileCache(join(import.meta.dirname, '../node_modules/.cache/tributary'));
+	await import('./stripping.mjs');
 	const { main } = await import('./main.ts');
 	process.exitCode = await main(process.argv.slice(2));
 } else {

@@ -1,5 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
+import { strippingArguments } from './stripping.ts';
 
 /**
  * A Piscina that forgets no task. Piscina begins another thread when one ends, but not when that one ends before it has begun: tasks would then
@@ -7,6 +8,10 @@ import { Piscina } from 'piscina';
  */
 export class TaskPool extends Piscina {
 	readonly #watched = new WeakSet<Worker>();
+
+	constructor(options: ConstructorParameters<typeof Piscina>[0]) {
+		super({ ...options, execArgv: [...process.execArgv, ...strippingArguments] });
+	}
 
 	override run(...given: Parameters<Piscina['run']>): ReturnType<Piscina['run']> {
 		const result = super.run(...given);

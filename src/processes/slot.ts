@@ -4,6 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#core/log.ts';
 import type { Place } from '#core/place.ts';
 import { StartError } from '#core/start-error.ts';
+import { strippingArguments } from '#core/stripping.ts';
 import { type Config, environmentOfProcess } from '../config.ts';
 import type { Opened, ToParent, ToProcess } from './messages.ts';
 
@@ -48,7 +49,12 @@ export class MemberProcess {
 	constructor({ config, databaseUrl }: SlotOptions, place: Place) {
 		this.index = place.index;
 		const env = environmentOfProcess({ NODE_COMPILE_CACHE: compileCache });
-		this.child = fork(entry, [], { env, execArgv: [], serialization: 'advanced', stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
+		this.child = fork(entry, [], {
+			env,
+			execArgv: [...strippingArguments],
+			serialization: 'advanced',
+			stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+		});
 		this.ended = new Promise((resolve) => {
 			this.child.once('exit', (code, signal) => resolve(signal ?? code ?? 1));
 			// The system could not start it.

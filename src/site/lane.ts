@@ -1,9 +1,9 @@
-import { Failure } from '#core/failure.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { Delivery, Reply } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
 import { Company } from './company.ts';
 import { type BatchOutcome, type Flight, Flights, type Landed } from './flights.ts';
+import { giveUp, unavailable, unsure } from './giving-up.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, Mailbox, type Parting } from './mailbox.ts';
 import { Returning } from './returning.ts';
@@ -385,17 +385,4 @@ export class Lane {
 		}
 		this.#tellIdle();
 	}
-}
-
-function giveUp(letter: Letter, error: Error): void {
-	letter.reject(error);
-	letter.left?.('ended');
-}
-
-function unsure(): Failure {
-	return new Failure('unavailable', 'it is not known whether this was stored: look before you send it again', { retryAfterSeconds: 5 });
-}
-
-function unavailable(): Failure {
-	return new Failure('unavailable', 'the message could not be stored in time; send it again', { retryAfterSeconds: 5 });
 }

@@ -15,6 +15,7 @@ type Json = ReturnType<typeof JSON.parse>;
 const severalCommands = `
 	import module from 'node:module';
 	module.enableCompileCache('node_modules/.cache/tributary');
+	await import(process.cwd() + '/src/stripping.mjs');
 	const { main } = await import(process.cwd() + '/src/main.ts');
 	for (const list of JSON.parse(process.argv[1])) {
 		const code = await main([...list, '--json']);
