@@ -39,7 +39,7 @@ export interface DirectoryOptions {
 }
 
 /** A change takes effect on other nodes within a second: this interval plus the time to read the snapshot. */
-const pollMs = 300;
+const pollMs = 500;
 /**
  * If no poll has succeeded for this long, for example because the database hangs, another node may have added a caller who is unknown
  * here. A poll that fails says so at once. A busy process that polls a little late still answers that a wrong key is wrong.
@@ -47,7 +47,7 @@ const pollMs = 300;
 const certainMsMax = 10_000;
 /** A database that does not answer a poll within so many looks stands still: known within two seconds, with the time between polls. */
 const lookMs = 200;
-const silentLooksMax = 7;
+const silentLooksMax = 6;
 /** How late the time of last use of a key is written; writing it more often would only cost statements. */
 const keyUseMs = 5000;
 const nobody: Snapshot = {
@@ -86,8 +86,8 @@ export class DatabaseDirectory
 	#failing = false;
 	/** The number of looks at which the database had not answered a poll yet. Only time counts in which this process had its turns. */
 	#silentLooks = 0;
+	/** Runs while a poll has not been answered. */
 	#looks: NodeJS.Timeout | undefined;
-	#isAsking = false;
 	/** True once the log has said that nobody is known any more. */
 	#expired = false;
 	#timer: NodeJS.Timeout | undefined;
@@ -109,9 +109,6 @@ export class DatabaseDirectory
 
 	async open(): Promise<void> {
 		await this.refresh();
-		this.#looks = setInterval(() => {
-			this.#silentLooks = this.#isAsking ? this.#silentLooks + 1 : 0;
-		}, lookMs).unref();
 		this.#schedule();
 	}
 
@@ -242,20 +239,25 @@ export class DatabaseDirectory
 	}
 
 	async #poll(): Promise<void> {
-		this.#isAsking = true;
+		this.#looks ??= setInterval(() => this.#silentLooks++, lookMs).unref();
 		try {
 			await this.#options.database.use((client) => this.#pollBy(client));
 		} finally {
-			this.#isAsking = false;
-			this.#silentLooks = 0;
+			this.#answered();
 		}
+	}
+
+	#answered(): void {
+		clearInterval(this.#looks);
+		this.#looks = undefined;
+		this.#silentLooks = 0;
 	}
 
 	async #pollBy(client: pg.ClientBase): Promise<void> {
 		const startedMs = this.#options.clock.nowMs();
 		const version = await readVersion(client);
 		// It answers; what there is to read may be much.
-		this.#isAsking = false;
+		this.#answered();
 		if (version !== this.#snapshot.version) {
 			const { allowAnySource } = this.#options;
 			this.#snapshot = await readSnapshot(client, allowAnySource);

@@ -1,6 +1,7 @@
 import { holderOf } from '#core/address.ts';
 import type { Clock } from '#core/clock.ts';
 import type { Log } from '#core/log.ts';
+import { Rounds } from '#core/rounds.ts';
 import { systemTimers, type Timers } from '#core/timers.ts';
 import type { Audit } from './audit.ts';
 import type { AccessLimits } from './limits.ts';
@@ -70,7 +71,8 @@ export function openRefusals({ audit, limits, log, clock, timers = systemTimers 
 		return toldAtMs === undefined || nowMs - toldAtMs >= againMs;
 	}
 
-	function look(): void {
+	/** Returns false where nobody is remembered. */
+	function look(): boolean {
 		const nowMs = clock.nowMs();
 		for (const [key, told] of held) {
 			if (!isDue(told, nowMs)) continue;
@@ -78,11 +80,13 @@ export function openRefusals({ audit, limits, log, clock, timers = systemTimers 
 			else held.delete(key);
 		}
 		if (further.times > 0 && isDue(further, nowMs)) tell(further, nowMs);
+		return held.size > 0 || further.times > 0;
 	}
 
-	const timer = timers.every(lookMs, look);
+	const looks = new Rounds(lookMs, look, timers);
 	return {
 		note(refusal) {
+			looks.wake();
 			const key = `${refusal.action}|${refusal.reason}|${holderOf(refusal.source)}`;
 			let told = held.get(key);
 			if (told === undefined && held.size < limits.auditRefusalsMax) {
@@ -94,7 +98,7 @@ export function openRefusals({ audit, limits, log, clock, timers = systemTimers 
 			if (refusal.named !== undefined && told !== further && told.names.size < namesMax) told.names.add(refusal.named);
 		},
 		close() {
-			timer.stop();
+			looks.stop();
 			const nowMs = clock.nowMs();
 			for (const told of [...held.values(), further]) if (told.times > 0) tell(told, nowMs);
 		},

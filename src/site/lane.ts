@@ -134,7 +134,7 @@ export class Lane {
 
 	/** Resolves when nothing waits and nothing is in flight. */
 	idle(): Promise<void> {
-		if (this.#isIdle()) return Promise.resolve();
+		if (this.isIdle) return Promise.resolve();
 		return new Promise((resolve) => this.#idle.push(resolve));
 	}
 
@@ -143,7 +143,7 @@ export class Lane {
 		this.#closed = true;
 	}
 
-	#isIdle(): boolean {
+	get isIdle(): boolean {
 		return this.#flights.size === 0 && this.#waiting.length === 0 && this.#held.size === 0 && this.#away.size === 0;
 	}
 
@@ -229,7 +229,7 @@ export class Lane {
 	}
 
 	#tellIdle(): void {
-		if (this.#isIdle()) for (const resolve of this.#idle.splice(0)) resolve();
+		if (this.isIdle) for (const resolve of this.#idle.splice(0)) resolve();
 	}
 
 	/**

@@ -1,7 +1,8 @@
 import { Worker } from 'node:worker_threads';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
-import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
+import { Rounds } from '#core/rounds.ts';
+import { systemTimers, type Timers } from '#core/timers.ts';
 import type { BatchStages } from '#record/batch-stages.ts';
 import type { Delivery, Reply, ReplyTo } from '#record/delivery.ts';
 import type { DeliveryLimits } from '#record/limits.ts';
@@ -73,7 +74,7 @@ export class Shards implements SiteGateway {
 	readonly #longLaneOf = new SiteLanes(this.#longLanes);
 	readonly #watchdog: Watchdog;
 	readonly #room = new Map<string, (() => void)[]>();
-	readonly #sweep: Stoppable;
+	readonly #sweep: Rounds;
 	#closed = false;
 	/** There is one connection to the database for batches in this thread. */
 	#isBusyInPlace = false;
@@ -85,7 +86,7 @@ export class Shards implements SiteGateway {
 		this.#watchdog = new Watchdog(options, this.#timers);
 		for (let worker = 0; worker < options.workers; worker++) this.#addWorker();
 		for (let worker = 0; worker < options.workers; worker += workersPerLong) this.#addLongWorker();
-		this.#sweep = this.#timers.every(250, () => this.#expire());
+		this.#sweep = new Rounds(250, () => this.#expire(), this.#timers);
 	}
 
 	#open(lanes: number, isLazy: boolean): WorkerThread {
@@ -119,8 +120,11 @@ export class Shards implements SiteGateway {
 		this.#longLanes.push(lane);
 	}
 
-	#expire(): void {
-		for (const lane of this.#allLanes()) lane.expire();
+	/** Returns false where nothing waits or is under way. */
+	#expire(): boolean {
+		const lanes = this.#allLanes();
+		for (const lane of lanes) lane.expire();
+		return lanes.some((lane) => !lane.isIdle);
 	}
 
 	#allLanes(): Lane[] {
@@ -232,6 +236,7 @@ export class Shards implements SiteGateway {
 			return Promise.reject(new Failure('unavailable', 'too many messages of this site wait to be stored', { retryAfterSeconds: 1 }));
 		}
 		if (delivery.trace !== undefined) this.#options.tracing?.enqueued(delivery);
+		this.#sweep.wake();
 		// A lane carries deliveries of all kinds; each gets the answer of its kind.
 		return this.#siteLanes.choose(delivery.siteId).deliver(delivery) as Promise<ReplyTo<Sent>>;
 	}

@@ -1,5 +1,6 @@
 import type { Log } from '#core/log.ts';
-import type { Stoppable, Timers } from '#core/timers.ts';
+import { Rounds } from '#core/rounds.ts';
+import type { Timers } from '#core/timers.ts';
 import { idsOf } from '#record/delivery.ts';
 import type { SiteMetrics } from './metrics.ts';
 import type { Work, WorkerThread } from './worker-thread.ts';
@@ -18,8 +19,6 @@ interface Watched {
 const warnedPart = 0.5;
 /** Half of the smallest budget of processor time. */
 const watchMs = 50;
-/** After so many looks in a row at threads that have nothing to do, nobody looks until one is given work. An idle service sleeps. */
-const idleLooksMax = 20;
 
 /**
  * Holds each message to its budget of processor time. The time is counted from the first look that finds the message at work: so it has a
@@ -29,14 +28,12 @@ export class Watchdog {
 	readonly #watched: Watched[] = [];
 	readonly #metrics: SiteMetrics;
 	readonly #log: Log;
-	readonly #timers: Timers;
-	#round: Stoppable | undefined;
-	#idleLooks = 0;
+	readonly #rounds: Rounds;
 
 	constructor({ metrics, log }: { metrics: SiteMetrics; log: Log }, timers: Timers) {
 		this.#metrics = metrics;
 		this.#log = log;
-		this.#timers = timers;
+		this.#rounds = new Rounds(watchMs, () => this.#look(), timers);
 	}
 
 	watch(thread: WorkerThread, cpuMsMax: number): void {
@@ -45,19 +42,16 @@ export class Watchdog {
 
 	/** Has to be called when a thread is given work. */
 	wake(): void {
-		this.#idleLooks = 0;
-		this.#round ??= this.#timers.every(watchMs, () => this.#look());
+		this.#rounds.wake();
 	}
 
 	stop(): void {
-		this.#round?.stop();
-		this.#round = undefined;
+		this.#rounds.stop();
 	}
 
-	#look(): void {
+	#look(): boolean {
 		for (const watched of this.#watched) this.#lookAt(watched);
-		this.#idleLooks = this.#watched.some(({ thread }) => thread.isBusy) ? 0 : this.#idleLooks + 1;
-		if (this.#idleLooks >= idleLooksMax) this.stop();
+		return this.#watched.some(({ thread }) => thread.isBusy);
 	}
 
 	#lookAt(watched: Watched): void {

@@ -1,5 +1,5 @@
 import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { mkdir, readdir, rm, stat } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { closeFile, codeOf, openFile, syncData, unlessMissing, writeAll } from './file-system.ts';
 import { FileWriter, type FileWriterOptions } from './file-writer.ts';
@@ -46,7 +46,7 @@ export class Incoming {
 			await syncData(fd);
 		} finally {
 			await closeFile(fd).catch(() => undefined);
-			await rm(path, { force: true }).catch(() => undefined);
+			await unlink(path).catch(() => undefined);
 		}
 	}
 

@@ -20,17 +20,17 @@ const lookMs = 100;
 /** Knows whether the object store is well, from a probe every half second. There is never more than one probe. */
 export class StoreHealth {
 	readonly #options: StoreHealthOptions;
-	readonly #rounds: Stoppable;
-	/** Gives up the probe that is under way. */
-	#giveUp: AbortController | undefined;
-	/** The time that the probe under way has taken. Only time counts in which this process had its turns. */
-	#waitedMs = 0;
+	readonly #timers: Timers;
+	/** The pause before the next probe, or the looks at the one that is under way. */
+	#round: Stoppable;
 	#trouble: string | undefined;
 	#isHanging = false;
+	#isClosed = false;
 
 	constructor(options: StoreHealthOptions) {
 		this.#options = options;
-		this.#rounds = (options.timers ?? systemTimers).every(lookMs, () => this.#look());
+		this.#timers = options.timers ?? systemTimers;
+		this.#round = this.#afterPause();
 		options.metrics.objectStoreUp.set(1);
 	}
 
@@ -44,24 +44,24 @@ export class StoreHealth {
 		return this.#isHanging;
 	}
 
-	#look(): void {
-		this.#waitedMs += lookMs;
-		if (this.#giveUp === undefined) {
-			if (this.#waitedMs >= probeMs) this.#probe();
-		} else if (this.#waitedMs >= this.#options.probeMsMax) {
-			this.#isHanging = true;
-			this.#say('the object store does not answer');
-			this.#giveUp.abort();
-		}
+	#afterPause(): Stoppable {
+		return this.#timers.after(probeMs, () => this.#probe(), false);
 	}
 
 	#probe(): void {
 		const giveUp = new AbortController();
-		this.#giveUp = giveUp;
-		this.#waitedMs = 0;
+		// Only time counts in which this process had its turns, so looks are counted.
+		let waitedMs = 0;
+		this.#round = this.#timers.every(lookMs, () => {
+			waitedMs += lookMs;
+			if (waitedMs < this.#options.probeMsMax || giveUp.signal.aborted) return;
+			this.#isHanging = true;
+			this.#say('the object store does not answer');
+			giveUp.abort();
+		});
 		const ended = (trouble?: string) => {
-			this.#giveUp = undefined;
-			this.#waitedMs = 0;
+			this.#round.stop();
+			if (!this.#isClosed) this.#round = this.#afterPause();
 			// A probe that was given up says no more than that the store hangs.
 			if (trouble !== undefined && giveUp.signal.aborted) return;
 			this.#isHanging = false;
@@ -84,6 +84,7 @@ export class StoreHealth {
 	}
 
 	close(): void {
-		this.#rounds.stop();
+		this.#isClosed = true;
+		this.#round.stop();
 	}
 }

@@ -26,8 +26,9 @@ export interface CommitmentOptions {
 	log: Log;
 }
 
-/** A due report is seen this soon. */
+/** A due report is seen this soon after this node had one, and within eight times as long in any case: others are seldom left behind. */
 const pollMs = 500;
+const idlePollsMax = 3;
 /** The longest pause between two attempts. COMMITMENT_REPORT_MS_MAX says when there are no more. */
 const retryMsMax = 600_000;
 /** Old requests are removed this often. */
@@ -48,6 +49,9 @@ export class Commitments implements CommitmentService {
 	readonly #underWay = new Set<Promise<void>>();
 	readonly #closing = new AbortController();
 	#polling: Promise<void> = Promise.resolve();
+	/** How many polls in a row found nothing. */
+	#idlePolls = 0;
+	#isPolling = false;
 	#timer: NodeJS.Timeout | undefined;
 	#removedOldMs = 0;
 	#isFailing = false;
@@ -66,6 +70,7 @@ export class Commitments implements CommitmentService {
 	async note(request: NewCommitment): Promise<(channel: ReturnChannel) => void> {
 		const { noted, isRepeated } = await this.#options.table.note(request, this.#heldMs);
 		this.#options.metrics.commitmentRequests.inc({ outcome: isRepeated ? 'repeated' : 'noted' });
+		this.#wake();
 		return (channel) => this.#track(this.#attempt(noted, () => this.#overSame(noted, channel), 'same'));
 	}
 
@@ -77,20 +82,36 @@ export class Commitments implements CommitmentService {
 		await Promise.all(this.#underWay);
 	}
 
+	/** A report may soon be due. */
+	#wake(): void {
+		const isAsleep = this.#idlePolls > 1;
+		this.#idlePolls = 0;
+		if (!isAsleep || this.#isPolling) return;
+		clearTimeout(this.#timer);
+		this.#schedule();
+	}
+
 	#schedule(): void {
 		if (this.#closing.signal.aborted) return;
-		this.#timer = setTimeout(() => {
-			this.#polling = this.#poll().then(
-				() => {
-					this.#isFailing = false;
-				},
-				(error) => {
-					if (!this.#isFailing) this.#options.log.warn({ err: error }, 'requests for storage commitment cannot be looked up');
-					this.#isFailing = true;
-				},
-			);
-			void this.#polling.then(() => this.#schedule());
-		}, pollMs);
+		this.#timer = setTimeout(
+			() => {
+				this.#isPolling = true;
+				this.#polling = this.#poll().then(
+					() => {
+						this.#isFailing = false;
+					},
+					(error) => {
+						if (!this.#isFailing) this.#options.log.warn({ err: error }, 'requests for storage commitment cannot be looked up');
+						this.#isFailing = true;
+					},
+				);
+				void this.#polling.then(() => {
+					this.#isPolling = false;
+					this.#schedule();
+				});
+			},
+			pollMs * 2 ** Math.min(idlePollsMax, Math.max(0, this.#idlePolls - 1)),
+		);
 		this.#timer.unref();
 	}
 
@@ -98,7 +119,9 @@ export class Commitments implements CommitmentService {
 		const { table, limits } = this.#options;
 		const room = limits.commitmentReportsMax - this.#underWay.size;
 		if (room > 0) {
-			for (const noted of await table.claim(room, this.#heldMs)) this.#track(this.#attempt(noted, () => this.#overNew(noted), 'new'));
+			const due = await table.claim(room, this.#heldMs);
+			this.#idlePolls = due.length > 0 || this.#underWay.size > 0 ? 0 : this.#idlePolls + 1;
+			for (const noted of due) this.#track(this.#attempt(noted, () => this.#overNew(noted), 'new'));
 		}
 		const nowMs = performance.now();
 		if (this.#removedOldMs !== 0 && nowMs - this.#removedOldMs < removeOldMs) return;
@@ -109,7 +132,11 @@ export class Commitments implements CommitmentService {
 	#track(work: Promise<void>): void {
 		const tracked = work
 			.catch((error) => this.#options.log.error({ err: error }, 'a commitment report could not be settled'))
-			.finally(() => this.#underWay.delete(tracked));
+			.finally(() => {
+				this.#underWay.delete(tracked);
+				// What failed may be due again soon.
+				this.#wake();
+			});
 		this.#underWay.add(tracked);
 	}
 
