@@ -1,4 +1,4 @@
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { hash, randomBytes, timingSafeEqual } from 'node:crypto';
 
 /** `trb_<public id>_<secret>`: logs and lists name the key by its id. The secret is shown only once and stored as a digest. */
 export interface ApiKeyParts {
@@ -23,7 +23,7 @@ export function parseApiKey(text: string | undefined): ApiKeyParts | undefined {
 
 /** SHA-256 is enough: nobody guesses a secret of 256 random bits, so a slower hash would not help. */
 export function digestSecret(secret: string): Buffer {
-	return createHash('sha256').update(secret).digest();
+	return hash('sha256', secret, 'buffer');
 }
 
 /** Returns the part of a key that may be shown, by its public id. */
