@@ -5,8 +5,8 @@ const messagesOfBatch = 6;
 
 /**
  * Tells which lane has the messages of a site. While some of them wait or are under way, it is one lane, because they have an order. A site of
- * which there is nothing need not wait behind the batch of another one: its next message goes to the lane with the least in hand, where that is
- * less by more than a batch of its own costs.
+ * which there is nothing need not wait behind the batch of another one: its next message goes to a lane that has nothing in hand, or to the one with
+ * the least, where that is less by more than a batch of its own costs.
  */
 export class SiteLanes {
 	readonly #lanes: readonly Lane[];
@@ -26,9 +26,10 @@ export class SiteLanes {
 	/** Returns the lane for a message that has just come. */
 	choose(siteId: string): Lane {
 		const own = this.of(siteId);
-		if (own.messagesInHand <= messagesOfBatch || own.has(siteId)) return own;
+		const inHand = own.messagesInHand;
+		if (inHand === 0 || own.has(siteId)) return own;
 		const least = this.#lanes.reduce((one, other) => (other.messagesInHand < one.messagesInHand ? other : one));
-		if (own.messagesInHand - least.messagesInHand <= messagesOfBatch) return own;
+		if (least.messagesInHand > 0 && inHand - least.messagesInHand <= messagesOfBatch) return own;
 		own.forget(siteId);
 		this.#moved.set(siteId, least);
 		return least;

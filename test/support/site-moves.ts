@@ -7,10 +7,10 @@ import { adt } from './adt.ts';
 import { MllpClient, msa } from './mllp-client.ts';
 import type { TestService } from './service.ts';
 
-/** Two installations between which sites move. */
+/** Two installations between which sites move, as the command that moves them finds them. */
 export interface Installations {
-	here: TestService;
-	there: TestService;
+	here: Pick<TestService, 'databaseUrl' | 'dataDir'>;
+	there: Pick<TestService, 'databaseUrl'>;
 }
 
 export interface Outcome {

@@ -67,7 +67,7 @@ export interface MovePreview {
 /** With so few groups of rows to copy, or when a round did not bring half as few as the one before, the next is the last. */
 const fewChanged = 1000;
 const roundsMax = 20;
-/** Every node asks for its access rights three times a second. */
+/** Every node asks for its access rights twice a second. */
 const inForceMs = 2000;
 const renewMs = (leaseSeconds * 1000) / 6;
 
