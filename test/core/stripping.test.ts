@@ -34,7 +34,7 @@ class Product {
 		return readdirSync(this.#cache);
 	}
 
-	/** Puts another text in the place of what is kept of the module that has `old`. */
+	/** Puts another text in the place of what is kept under a name. */
 	replace(name: string, text: string): void {
 		writeFileSync(join(this.#cache, name), text);
 	}

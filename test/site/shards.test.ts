@@ -252,7 +252,7 @@ describe('closing', () => {
 describe('the watch over processor time', () => {
 	test('looks while a worker has work, and a second longer', async (t) => {
 		const rig = new Rig(t);
-		// What waits too long is looked for every 250 ms, from a1 on, and never 50 ms or less after the moments of this test.
+		// The sweep makes a round every 250 ms from a1 on, and never within 50 ms after the moments of this test.
 		const looks = () => rig.timers.due.filter((ms) => ms <= 50).length;
 		await rig.timers.advance(100);
 		assert.equal(looks(), 0);

@@ -134,7 +134,7 @@ export class Commitments implements CommitmentService {
 			.catch((error) => this.#options.log.error({ err: error }, 'a commitment report could not be settled'))
 			.finally(() => {
 				this.#underWay.delete(tracked);
-				// What failed may be due again soon.
+				// A report that failed may be due again soon.
 				this.#wake();
 			});
 		this.#underWay.add(tracked);
