@@ -217,33 +217,39 @@ export class Cluster implements AsyncDisposable {
 		return undefined;
 	}
 
-	/** The standbys that stream, as the leader itself knows them, and the one without which nothing is acknowledged. */
-	async #standbys(): Promise<{ names: string[]; synchronous: string | undefined }> {
-		const text = "select application_name as name, sync_state from pg_stat_replication where state = 'streaming'";
+	/** How many standbys stream, as the leader itself knows it. */
+	async #streamingStandbys(): Promise<number> {
 		try {
-			const found = await this.rows<{ name: string; sync_state: string }>(text, [], 'postgres');
-			return { names: found.map(({ name }) => name), synchronous: found.find(({ sync_state: state }) => state === 'sync')?.name };
+			const [found] = await this.rows<{ n: string }>(
+				"select count(*) as n from pg_stat_replication where state = 'streaming'",
+				[],
+				'postgres',
+			);
+			return Number(found?.n);
 		} catch {
 			// While no node leads, nobody knows.
-			return { names: [], synchronous: undefined };
+			return 0;
 		}
 	}
 
-	/** The standby without which nothing is acknowledged; undefined while there is none. */
+	/**
+	 * The standby without which nothing is acknowledged, as Patroni has it on record; undefined while there is none. Before that no standby may lead,
+	 * though PostgreSQL may call one synchronous already.
+	 */
 	async synchronousStandby(): Promise<DatabaseNode | undefined> {
-		const { synchronous } = await this.#standbys();
-		return this.databases.find(({ part }) => part.name === synchronous);
+		for (const database of this.databases) if ((await statusOf(`http://${database.address}:8008/sync`)) === 200) return database;
+		return undefined;
 	}
 
 	/** Resolves when there is a leader, a synchronous standby and so many standbys that stream. @throws Error after two minutes */
 	async standsBy(count: number, msMax = 120_000): Promise<void> {
 		for (const untilMs = Date.now() + msMax; ; await pause(500)) {
-			const { names, synchronous } = await this.#standbys();
-			if (names.length >= count && synchronous !== undefined) return;
+			const [streaming, synchronous] = await Promise.all([this.#streamingStandbys(), this.synchronousStandby()]);
+			if (streaming >= count && synchronous !== undefined) return;
 			if (Date.now() > untilMs) {
 				const leader = await this.leader();
 				throw new Error(
-					`after ${msMax / 1000} s the database has ${leader?.part.name ?? 'no leader'}, ${synchronous ?? 'no synchronous standby'}, ${names.length} standbys`,
+					`after ${msMax / 1000} s the database has ${leader?.part.name ?? 'no leader'}, ${synchronous?.part.name ?? 'no synchronous standby'}, ${streaming} standbys`,
 				);
 			}
 		}

@@ -58,13 +58,16 @@ async function struck(
 ): Promise<Row> {
 	const { accepted, unanswered, refused } = ledger.counts;
 	const gap = new Gap(ledger);
-	try {
-		await strike(cluster);
-		await mend(cluster);
-		await ledger.eachAcknowledged();
-	} catch (error) {
-		failures.push(`${name}: ${(error as Error).message}`);
-	}
+	const step = async (done: Promise<void>) => {
+		try {
+			await done;
+		} catch (error) {
+			failures.push(`${name}: ${(error as Error).message}`);
+		}
+	};
+	await step(strike(cluster));
+	await step(mend(cluster));
+	await step(ledger.eachAcknowledged());
 	const row = { name, gapMs: gap.end(), inDoubt: ledger.counts.unanswered - unanswered, refused: ledger.counts.refused - refused };
 	const done = ledger.counts.accepted - accepted;
 	console.log(`${name}: ${done} acknowledged, ${row.inDoubt} without an answer, none for ${row.gapMs} ms at the longest`);

@@ -25,12 +25,16 @@ async function leaderOf(cluster: Cluster): Promise<DatabaseNode> {
 	return leader;
 }
 
-/** Resolves when another node leads. */
+/** Patroni gives up a leader after 20 seconds. */
+const succeededMsMax = 90_000;
+
+/** Resolves when another node leads. @throws Error when none does in time */
 async function succeeded(cluster: Cluster, before: DatabaseNode): Promise<void> {
-	await eventually(async () => {
+	for (const untilMs = Date.now() + succeededMsMax; Date.now() < untilMs; await pause(25)) {
 		const leader = await cluster.leader();
-		return leader !== undefined && leader !== before;
-	}, 'another leader');
+		if (leader !== undefined && leader !== before) return;
+	}
+	throw new Error(`no other node leads after ${succeededMsMax / 1000} s`);
 }
 
 /** Kills one part, which its supervisor starts again. */
