@@ -3,6 +3,7 @@ import type { IndexedType } from '#record/search-entry.ts';
 import type { Connection } from './connection.ts';
 import { type ColumnValues, type Statement, textArray } from './statement.ts';
 import { beginTypes, digestOf, findWaiting, readTurns, takeIn } from './statements/search-entries.ts';
+import { sortInShortLists } from './table-upkeep.ts';
 
 /** A step reads so many resources: some 50 ms of the database. */
 const rowsMax = 500;
@@ -57,6 +58,8 @@ export class SearchIndex {
 	/** The full steps, one after the other, of a site and type. */
 	readonly #full = new Map<string, number>();
 	#before: { sum: bigint; atMs: number } | undefined;
+	/** When the short lists were last sorted in, by the clock of this process. */
+	#sortedInMs = Number.NEGATIVE_INFINITY;
 	#isBusy = false;
 	#isClosed = false;
 
@@ -71,7 +74,7 @@ export class SearchIndex {
 	/** Takes in what was written until shortly before. Returns false where something remains. */
 	async round(): Promise<boolean> {
 		const turns = await this.#turns();
-		this.#notePace(turns);
+		if (this.#notePace(turns)) await this.#sortIn();
 		let isComplete = true;
 		for (const [siteId, turn] of Object.entries(turns.ofSites)) {
 			if (this.#isClosed) return false;
@@ -80,6 +83,7 @@ export class SearchIndex {
 			this.#seen.set(siteId, state);
 			if (state.isDone) continue;
 			const isEmpty = await this.#takeInSite(siteId, turns.until);
+			if (!isEmpty) await this.#sortIn();
 			state.isDone = isEmpty && turns.untilMs > state.atMs;
 			isComplete &&= isEmpty;
 		}
@@ -129,12 +133,21 @@ export class SearchIndex {
 		return step;
 	}
 
-	#notePace({ ofSites, nowMs }: Turns): void {
+	/** A round behind a load lasts long, and the lists grow meanwhile. */
+	async #sortIn(): Promise<void> {
+		if (performance.now() - this.#sortedInMs < roundMs) return;
+		await this.#options.connection.runOpened(sortInShortLists, []);
+		this.#sortedInMs = performance.now();
+	}
+
+	/** Returns whether anything was written since the round before. */
+	#notePace({ ofSites, nowMs }: Turns): boolean {
 		const sum = Object.values(ofSites).reduce((total, turn) => total + BigInt(turn), 0n);
 		const before = this.#before;
 		this.#before = { sum, atMs: nowMs };
-		if (before === undefined) return;
+		if (before === undefined) return true;
 		this.#isBusy = (Number(sum - before.sum) * 1000) / Math.max(1, nowMs - before.atMs) > busyPerSecond;
+		return sum !== before.sum;
 	}
 
 	async #rest(tookMs: number, fullSteps: number): Promise<void> {

@@ -58,6 +58,18 @@ end
 $$`,
 };
 
+/**
+ * Sorts in what GIN indexes gathered in their short lists of new entries, which every search through such an index reads as a whole. It passes over
+ * indexes that the role may not look after.
+ */
+export const sortInShortLists: Statement = {
+	name: 'sort_in_short_lists',
+	text: `
+select count(gin_clean_pending_list(c.oid))
+from pg_class c join pg_am a on a.oid = c.relam
+where c.relnamespace = current_schema()::regnamespace and c.relkind = 'i' and a.amname = 'gin' and pg_has_role(c.relowner, 'usage')`,
+};
+
 /** Partitions are made months ahead, so how often is of no consequence. */
 const partitionsEveryMs = 3_600_000;
 /** Rows can come by the thousand in a second, and searches are slow until their tables are analyzed. */
