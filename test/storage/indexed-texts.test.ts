@@ -74,7 +74,7 @@ const bounds: Readonly<Record<string, string>> = {
 	'sign_in_failure.kind': 'a closed list',
 };
 
-/** `table.column` of every text in an index; a trigram index holds pieces of three characters. */
+/** `table.column` of every text in an index; an index of grams holds pieces of three characters. */
 function indexedTexts(schema: string): Set<string> {
 	const texts = new Set<string>();
 	const found = new Set<string>();
@@ -89,9 +89,9 @@ function indexedTexts(schema: string): Set<string> {
 		keys.push([table, columns]);
 	}
 	for (const [table, columns] of keys) {
-		for (const column of columns.split(', ')) {
+		for (const column of columns.replaceAll(/tributary_grams\(.*?\)/g, 'grams').split(', ')) {
 			const name = `${table}.${/\w+/.exec(column)?.[0]}`;
-			if (texts.has(name) && !column.includes('gin_trgm_ops')) found.add(name);
+			if (texts.has(name)) found.add(name);
 		}
 	}
 	return found;

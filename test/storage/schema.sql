@@ -1327,11 +1327,11 @@ CREATE INDEX other_resource_date3 ON public.other_resource USING btree (site_id,
 
 CREATE INDEX other_resource_deletions ON public.other_resource USING btree (site_id, resource_type, last_updated, id) WHERE deleted;
 
+CREATE INDEX other_resource_grams ON public.other_resource USING gin (tributary_grams(site_id, strings) COLLATE "C") WITH (gin_pending_list_limit='512');
+
 CREATE INDEX other_resource_named ON public.other_resource USING gin (site_id, terms) WITH (fastupdate=off) WHERE ((resource_type = ANY (ARRAY['Practitioner'::text, 'Organization'::text, 'Location'::text])) AND (NOT deleted));
 
 CREATE INDEX other_resource_patient ON public.other_resource USING btree (site_id, patient_id, resource_type, id) WHERE (patient_id IS NOT NULL);
-
-CREATE INDEX other_resource_strings ON public.other_resource USING gin (site_id, strings gin_trgm_ops) WITH (gin_pending_list_limit='512');
 
 CREATE INDEX other_resource_terms ON public.other_resource USING gin (site_id, terms) WITH (gin_pending_list_limit='512');
 
@@ -1341,13 +1341,13 @@ CREATE INDEX patient_changes ON public.patient USING btree (site_id, last_update
 
 CREATE INDEX patient_gender ON public.patient USING btree (site_id, gender, id);
 
+CREATE INDEX patient_grams ON public.patient USING gin (tributary_grams(site_id, name) COLLATE "C") WITH (gin_pending_list_limit='512');
+
 CREATE INDEX patient_identifier_patient ON public.patient_identifier USING btree (site_id, patient_id);
 
 CREATE INDEX patient_merged ON public.patient USING btree (site_id, merged_into) WHERE (merged_into IS NOT NULL);
 
 CREATE INDEX patient_meta ON public.patient USING btree (site_id, id) WHERE (meta IS NOT NULL);
-
-CREATE INDEX patient_name ON public.patient USING gin (site_id, name gin_trgm_ops) WITH (gin_pending_list_limit='512');
 
 CREATE INDEX procedure_changes ON public.procedure USING btree (site_id, last_updated, id);
 

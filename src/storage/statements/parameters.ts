@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import type { ReadStatement } from '../reader.ts';
 import { searchPrefix } from '../statement.ts';
 
@@ -8,15 +8,19 @@ export interface Query {
 	values: readonly unknown[];
 }
 
+const hiddenTypes = ['text', 'text[]', 'uuid'];
+
 /** The values of a statement that is put together, each under its number. */
 export class Parameters {
 	readonly #values: unknown[];
 	readonly #hidesValues: boolean;
+	readonly siteId: string;
 	#aliases = 0;
 
 	/** @param hidesValues texts and ids stand in subqueries, so that PostgreSQL makes no other plan for other ones */
 	constructor(siteId: string, hidesValues = false) {
 		this.#values = [siteId];
+		this.siteId = siteId;
 		this.#hidesValues = hidesValues;
 	}
 
@@ -24,7 +28,8 @@ export class Parameters {
 	add(value: unknown, type: string): string {
 		this.#values.push(value);
 		const parameter = `$${this.#values.length}::${type}`;
-		return this.#hidesValues && (type === 'text' || type === 'uuid') ? `(select ${parameter})` : parameter;
+		// With its type behind it an array in a subquery is no list of rows to `any`.
+		return this.#hidesValues && hiddenTypes.includes(type) ? `(select ${parameter})::${type}` : parameter;
 	}
 
 	/** A name for the rows of a subquery. */
@@ -34,7 +39,19 @@ export class Parameters {
 
 	/** The query is named by its text if it should stay prepared on the connection. */
 	query(text: string, prepared: boolean): Query {
-		const name = prepared ? `${searchPrefix}${createHash('sha256').update(text).digest('hex').slice(0, 16)}` : undefined;
-		return { statement: { name, text }, values: this.#values };
+		return { statement: { name: prepared ? nameOf(text) : undefined, text }, values: this.#values };
 	}
+}
+
+/** Names of texts that were asked for before, because a digest is a twentieth of what a search costs. A connection keeps fewer prepared searches. */
+const names = new Map<string, string>();
+const namesMax = 256;
+
+function nameOf(text: string): string {
+	const known = names.get(text);
+	if (known !== undefined) return known;
+	if (names.size === namesMax) names.clear();
+	const name = `${searchPrefix}${hash('sha256', text, 'hex').slice(0, 16)}`;
+	names.set(text, name);
+	return name;
 }

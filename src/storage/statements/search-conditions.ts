@@ -11,6 +11,7 @@ import {
 	throughTermsCondition,
 } from './search-terms.ts';
 import { jsonOf, wholeText } from './stored-text.ts';
+import { gramsCondition } from './text-grams.ts';
 
 /** Builds the condition of a clause on the rows that `alias` names. The site is always `$1`. */
 export function conditionOf(clause: Clause, alias: string, parameters: Parameters, rows: RowsMeant = 'all'): string {
@@ -33,7 +34,7 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 				? patientCondition(`${alias}.patient_id`, clause.ids, parameters)
 				: equalsAny(`${alias}.${clause.column}`, clause.ids, 'uuid', parameters);
 		case 'string':
-			return anyOf(clause.values.map((value) => `${alias}.${clause.column} like ${parameters.add(pattern(value), 'text')}`));
+			return [gramsCondition(clause, alias, parameters) ?? [], textCondition(clause, alias, parameters)].flat().join(' and ');
 		case 'identifier':
 			return identifierCondition(clause.tokens, alias, parameters);
 		case 'coding':
@@ -92,6 +93,11 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 /** All clauses on the rows of this site. */
 export function whereOf(clauses: readonly Clause[], alias: string, parameters: Parameters, rows: RowsMeant = 'all'): string {
 	return [`${alias}.site_id = $1`, ...clauses.map((clause) => conditionOf(clause, alias, parameters, rows))].join(' and ');
+}
+
+/** The condition that a column has one of the texts, without what leads to such rows. */
+export function textCondition({ column, values }: Clause & { kind: 'string' }, alias: string, parameters: Parameters): string {
+	return anyOf(values.map((value) => `${alias}.${column} like ${parameters.add(pattern(value), 'text')}`));
 }
 
 function anyOf(alternatives: readonly string[]): string {
