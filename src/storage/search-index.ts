@@ -3,7 +3,6 @@ import type { IndexedType } from '#record/search-entry.ts';
 import type { Connection } from './connection.ts';
 import { type ColumnValues, type Statement, textArray } from './statement.ts';
 import { beginTypes, digestOf, findWaiting, readTurns, takeIn } from './statements/search-entries.ts';
-import { sortInShortLists } from './table-upkeep.ts';
 
 /** A step reads so many resources: some 50 ms of the database. */
 const rowsMax = 500;
@@ -58,8 +57,6 @@ export class SearchIndex {
 	/** The full steps, one after the other, of a site and type. */
 	readonly #full = new Map<string, number>();
 	#before: { sum: bigint; atMs: number } | undefined;
-	/** When the short lists were last sorted in, by the clock of this process. */
-	#sortedInMs = Number.NEGATIVE_INFINITY;
 	#isBusy = false;
 	#isClosed = false;
 
@@ -74,7 +71,7 @@ export class SearchIndex {
 	/** Takes in what was written until shortly before. Returns false where something remains. */
 	async round(): Promise<boolean> {
 		const turns = await this.#turns();
-		if (this.#notePace(turns)) await this.#sortIn();
+		this.#notePace(turns);
 		let isComplete = true;
 		for (const [siteId, turn] of Object.entries(turns.ofSites)) {
 			if (this.#isClosed) return false;
@@ -83,7 +80,6 @@ export class SearchIndex {
 			this.#seen.set(siteId, state);
 			if (state.isDone) continue;
 			const isEmpty = await this.#takeInSite(siteId, turns.until);
-			if (!isEmpty) await this.#sortIn();
 			state.isDone = isEmpty && turns.untilMs > state.atMs;
 			isComplete &&= isEmpty;
 		}
@@ -133,21 +129,12 @@ export class SearchIndex {
 		return step;
 	}
 
-	/** A round behind a load lasts long, and the lists grow meanwhile. */
-	async #sortIn(): Promise<void> {
-		if (performance.now() - this.#sortedInMs < roundMs) return;
-		await this.#options.connection.runOpened(sortInShortLists, []);
-		this.#sortedInMs = performance.now();
-	}
-
-	/** Returns whether anything was written since the round before. */
-	#notePace({ ofSites, nowMs }: Turns): boolean {
+	#notePace({ ofSites, nowMs }: Turns): void {
 		const sum = Object.values(ofSites).reduce((total, turn) => total + BigInt(turn), 0n);
 		const before = this.#before;
 		this.#before = { sum, atMs: nowMs };
-		if (before === undefined) return true;
+		if (before === undefined) return;
 		this.#isBusy = (Number(sum - before.sum) * 1000) / Math.max(1, nowMs - before.atMs) > busyPerSecond;
-		return sum !== before.sum;
 	}
 
 	async #rest(tookMs: number, fullSteps: number): Promise<void> {

@@ -59,25 +59,27 @@ $$`,
 };
 
 /**
- * Sorts in what GIN indexes gathered in their short lists of new entries, which every search through such an index reads as a whole. It passes over
- * indexes that the role may not look after.
+ * Sorts in what GIN indexes gathered in their lists of new entries: a search through such an index reads its list as a whole. It passes over indexes that
+ * the role may not look after. Where nothing is gathered it writes nothing.
  */
-export const sortInShortLists: Statement = {
-	name: 'sort_in_short_lists',
+export const sortInNewEntries: Statement = {
+	name: 'sort_in_new_entries',
 	text: `
 select count(gin_clean_pending_list(c.oid))
-from pg_class c join pg_am a on a.oid = c.relam
-where c.relnamespace = current_schema()::regnamespace and c.relkind = 'i' and a.amname = 'gin' and pg_has_role(c.relowner, 'usage')`,
+from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_am a on a.oid = c.relam
+where n.nspname = current_schema() and c.relkind = 'i' and a.amname = 'gin' and pg_has_role(c.relowner, 'usage')`,
 };
 
 /** Partitions are made months ahead, so how often is of no consequence. */
 const partitionsEveryMs = 3_600_000;
 /** Rows can come by the thousand in a second, and searches are slow until their tables are analyzed. */
 const statisticsEveryMs = 60_000;
+/** So long a search behind writes may cost more than others. */
+const newEntriesEveryMs = 2000;
 
 /**
  * Looks after the tables at the start and then again and again: makes the monthly partitions of the coming months, keeps the planner from
- * expecting that what is empty stays so, and tells it what has grown. A missing partition loses nothing, because its rows go to the default
+ * expecting that what is empty stays so, tells it what has grown, and sorts new entries of indexes in. A missing partition loses nothing, because its rows go to the default
  * partition. So a failure is logged and tried again, and nobody waits for it.
  */
 export function keepTables({ database, log, timers = systemTimers }: { database: StatementRunner; log: Log; timers?: Timers }): {
@@ -100,9 +102,17 @@ export function keepTables({ database, log, timers = systemTimers }: { database:
 			await database.run(analyzeGrownTables, []);
 		},
 	});
+	const newEntries = watch({
+		...means,
+		failure: 'the new entries of indexes could not be sorted in; this is tried again',
+		everyMs: newEntriesEveryMs,
+		look: async () => {
+			await database.run(sortInNewEntries, []);
+		},
+	});
 	return {
 		async close() {
-			await Promise.all([partitions.close(), statistics.close()]);
+			await Promise.all([partitions.close(), statistics.close(), newEntries.close()]);
 		},
 	};
 }

@@ -65,6 +65,7 @@ function ofLeader(
 	return {
 		name,
 		strike: async (cluster) => {
+			struck = undefined;
 			struck = await leaderOf(cluster);
 			await strike(cluster, struck);
 			await succeeded(cluster, struck);
@@ -89,7 +90,9 @@ export const strikes: readonly Strike[] = [
 				await pause(2000);
 			}
 		},
-		mend: async () => undefined,
+		mend: async ({ nodes }) => {
+			for (const { part } of nodes) if (part.pid === undefined) await part.start();
+		},
 	},
 	killOf('PgBouncer', ({ pooler }) => pooler),
 	killOf('HAProxy', ({ haproxy }) => haproxy),
@@ -117,6 +120,7 @@ export const strikes: readonly Strike[] = [
 		return {
 			name: 'the synchronous standby killed',
 			strike: async (cluster: Cluster) => {
+				struck = undefined;
 				struck = await cluster.synchronousStandby();
 				if (struck === undefined) throw new Error('no standby is synchronous');
 				await killed(struck.part);
@@ -127,7 +131,6 @@ export const strikes: readonly Strike[] = [
 			},
 		};
 	})(),
-	// Patroni 3.0 may lose sight of its synchronous standby after this, though PostgreSQL has one, and then refuses a switchover.
 	ofLeader(
 		"the leader's machine frozen",
 		(_cluster, { part }) => part.signalAll('SIGSTOP'),

@@ -1,6 +1,6 @@
 import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { conditionOf, survivorOf, textCondition } from './search-conditions.ts';
+import { conditionOf, survivorOf } from './search-conditions.ts';
 
 /** A number that identifies a patient. The system is empty if its authority is not stated. */
 export interface StatedNumber {
@@ -44,11 +44,11 @@ export function patientsByPersonQuery(siteId: string, { words, born }: StatedPer
 	const limit = parameters.add(rowsMax, 'integer');
 	const texts = words.map((word) => ({ kind: 'string' as const, column: 'name', values: [word] }));
 	const select = `select p.id from patient p where p.site_id = $1 and p.merged_into is null`;
-	const parts = [`(${select} and ${texts.map((text) => conditionOf(text, 'p', parameters)).join(' and ')} limit ${limit})`];
+	const named = texts.map((text) => conditionOf(text, 'p', parameters));
+	const parts = [`(${select} and ${named.join(' and ')} limit ${limit})`];
 	if (born !== undefined) {
 		const days = `p.birth_date >= ${parameters.add(born.from, 'date')} and p.birth_date < ${parameters.add(born.to, 'date')}`;
-		const isNamed = texts.map((text) => textCondition(text, 'p', parameters)).join(' or ');
-		parts.unshift(`(${select} and ${days} and (${isNamed}) limit ${limit})`);
+		parts.unshift(`(${select} and ${days} and (${named.join(' or ')}) limit ${limit})`);
 	}
 	return parameters.query(parts.join('\nunion\n'), false);
 }

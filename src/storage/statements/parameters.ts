@@ -43,7 +43,7 @@ export class Parameters {
 	}
 }
 
-/** Names of texts that were asked for before, because a digest is a twentieth of what a search costs. A connection keeps fewer prepared searches. */
+/** Keeps the names of texts: to make a digest is a twentieth of what a search costs. A connection keeps fewer prepared searches than these. */
 const names = new Map<string, string>();
 const namesMax = 256;
 

@@ -34,7 +34,8 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 				? patientCondition(`${alias}.patient_id`, clause.ids, parameters)
 				: equalsAny(`${alias}.${clause.column}`, clause.ids, 'uuid', parameters);
 		case 'string':
-			return [gramsCondition(clause, alias, parameters) ?? [], textCondition(clause, alias, parameters)].flat().join(' and ');
+			// The text itself is compared first: within other conditions PostgreSQL keeps the order, and to make grams of a row costs more.
+			return [textCondition(clause, alias, parameters), gramsCondition(clause, alias, parameters) ?? []].flat().join(' and ');
 		case 'identifier':
 			return identifierCondition(clause.tokens, alias, parameters);
 		case 'coding':

@@ -3,7 +3,7 @@ import type { ImagingAttribute, ImagingClause, ImagingQuery, NameGroup, QueryLev
 import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin, statedName } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { survivorOf } from './search-conditions.ts';
-import { hasGrams } from './text-grams.ts';
+import { mayHave } from './text-grams.ts';
 
 /** Builds the query of a page: the values of its attributes, then the position of each row; one row more than the page holds. */
 export function imagingQuery(siteId: string, { level, clauses, attributes, count, after, offset }: ImagingQuery): Query {
@@ -184,10 +184,11 @@ function nameParts(pattern: string, parameters: Parameters, elsewhere: readonly 
 		.split(/[\^*?\s]+/)
 		.filter((literal) => literal.length >= 3)
 		.map((literal) => {
-			const text = parameters.add(literal, 'text');
 			const part = parameters.add(`%${likePattern(literal)}%`, 'text');
+			// Where a name may stand elsewhere, no index of names leads to it.
+			const text = elsewhere.length > 0 ? undefined : parameters.add(literal, 'text');
 			const named = (fold: string) =>
-				`${hasGrams('p.site_id, p.name', `(select tributary_grams($1, ${fold}(${text})))`)} and p.name like ${fold}(${part})`;
+				[`p.name like ${fold}(${part})`, text === undefined ? [] : mayHave('p.site_id, p.name', `${fold}(${text})`)].flat().join(' and ');
 			// A name that a node of release 0.1.0 wrote is there with its accents only.
 			return `(${[named('tributary_plain'), named('tributary_fold'), ...elsewhere].join(' or ')})`;
 		});

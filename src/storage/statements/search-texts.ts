@@ -27,7 +27,7 @@ export function textPage({ plan, parameters, limit, select, after }: Page): stri
 	const texts = parts.filter((part) => part.kind === 'string');
 	const isMatch = (part: Clause) => (part.kind === 'string' ? textCondition(part, 'r', parameters) : conditionOf(part, 'r', parameters));
 	const where = `r.site_id = $1 and ${parts.map(isMatch).join(' and ')}`;
-	const leads = texts.flatMap((text) => gramsCondition(text, 'r', parameters) ?? []);
+	const leads = texts.flatMap((text) => gramsCondition(text, 'r', parameters, false) ?? []);
 	if (leads.length === 0) return select(table, where);
 	const inOrder = (columns: string) => `select ${columns} from ${table} r where r.site_id = $1${after()} order by r.id`;
 	// PostgreSQL takes a row apart as far as the last column that is asked for.

@@ -11,13 +11,15 @@ import type { Parameters } from './parameters.ts';
 const gramsMax = 12;
 const gramLength = 3;
 
-/** The grams of a text, as `tributary_grams` makes them (migrations/0095-grams-of-texts.ts); none for a text of fewer letters. */
+/** The entry of a text that is too long for grams (migrations/0095-grams-of-names.ts). Every search looks at such rows. */
+const longTextOf = (siteId: string) => siteId.slice(-4);
+
+/** The grams of a text, as `tributary_grams` makes them; none for a text of fewer letters. */
 export function gramsOf(siteId: string, text: string): string[] {
-	const prefix = siteId.slice(-4);
 	const letters = [...text];
 	const grams = new Set<string>();
 	for (let at = 0; at + gramLength <= letters.length && grams.size < gramsMax; at++) {
-		grams.add(prefix + letters.slice(at, at + gramLength).join(''));
+		grams.add(longTextOf(siteId) + letters.slice(at, at + gramLength).join(''));
 	}
 	return [...grams];
 }
@@ -25,16 +27,22 @@ export function gramsOf(siteId: string, text: string): string[] {
 /**
  * Builds the condition that leads to the rows that may have one of the texts of a clause. It is undefined where one of them is too short to lead
  * anywhere.
+ * @param isKnown false where one plan has to suit all texts: then PostgreSQL does not look at them
  */
-export function gramsCondition({ column, values }: Clause & { kind: 'string' }, alias: string, parameters: Parameters): string | undefined {
+export function gramsCondition(
+	{ column, values }: Clause & { kind: 'string' },
+	alias: string,
+	parameters: Parameters,
+	isKnown = true,
+): string | undefined {
 	const alternatives = values.map((value) => gramsOf(parameters.siteId, value));
 	if (alternatives.length === 0 || alternatives.some((grams) => grams.length === 0)) return undefined;
+	const text = `${alias}.site_id, ${alias}.${column}`;
 	const conditions = alternatives.map((grams) =>
-		thirds(grams)
-			.map((part) => hasGrams(`${alias}.site_id, ${alias}.${column}`, parameters.add(part, 'text[]')))
-			.join(' and '),
+		(isKnown ? [grams] : thirds(grams)).map((part) => `${gramsOfRow(text)} @> ${parameters.add(part, 'text[]')}`).join(' and '),
 	);
-	return conditions.length === 1 ? conditions[0] : `(${conditions.join(' or ')})`;
+	conditions.push(`${gramsOfRow(text)} = ${parameters.add([longTextOf(parameters.siteId)], 'text[]')}`);
+	return `(${conditions.join(' or ')})`;
 }
 
 /**
@@ -48,7 +56,9 @@ function thirds(grams: readonly string[]): string[][] {
 	});
 }
 
-/** The condition that a text of a site has all of the grams. */
-export function hasGrams(siteAndText: string, grams: string): string {
-	return `tributary_grams(${siteAndText}) collate "C" @> ${grams}`;
+/** The condition that a text of a site may have another one, which is an expression. */
+export function mayHave(siteAndText: string, text: string): string {
+	return `(${gramsOfRow(siteAndText)} @> (select tributary_grams($1, ${text})) or ${gramsOfRow(siteAndText)} = array[right($1::text, 4)])`;
 }
+
+const gramsOfRow = (siteAndText: string) => `tributary_grams(${siteAndText}) collate "C"`;
