@@ -111,7 +111,9 @@ export async function growth(recorder: Recorder, options: SuiteOptions): Promise
 		logarithmic: true,
 		series: names.map((name) => ({
 			name,
-			points: [...bySize].map(([size, measured]): [number, number] => [size, measured[name]?.p50Ms ?? 0]),
+			points: [...bySize]
+				.sort(([one], [other]) => one - other)
+				.map(([size, measured]): [number, number] => [size, measured[name]?.p50Ms ?? 0]),
 		})),
 	});
 }
