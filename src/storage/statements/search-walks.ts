@@ -14,7 +14,7 @@ import { isLater, isTakenIn, leadsOf, type NamedTerms, namedTerms } from './sear
 /** A walk begins if one of so many rows matches, and two of so many: a value that is found once in a site may be found among the first rows. */
 const lookedAt = [256, 1024] as const;
 /** A walk ends after so many rows. To look at them takes a few milliseconds. */
-const walkedMax = 8192;
+const walkedMax = 12_288;
 /** While more rows than these are not yet in the index of elements, they are walked through in the order of the page. */
 const laterMax = 10_000;
 /** If no more rows than these fulfil the conditions that have an index of their own, they are read. */
