@@ -42,9 +42,8 @@ export interface StatedPerson {
 export function patientsByPersonQuery(siteId: string, { words, born }: StatedPerson, rowsMax: number): Query {
 	const parameters = new Parameters(siteId);
 	const limit = parameters.add(rowsMax, 'integer');
-	const texts = words.map((word) => ({ kind: 'string' as const, column: 'name', values: [word] }));
 	const select = `select p.id from patient p where p.site_id = $1 and p.merged_into is null`;
-	const named = texts.map((text) => conditionOf(text, 'p', parameters));
+	const named = words.map((word) => conditionOf({ kind: 'string', column: 'name', values: [word] }, 'p', parameters));
 	const parts = [`(${select} and ${named.join(' and ')} limit ${limit})`];
 	if (born !== undefined) {
 		const days = `p.birth_date >= ${parameters.add(born.from, 'date')} and p.birth_date < ${parameters.add(born.to, 'date')}`;

@@ -28,7 +28,7 @@ export class Parameters {
 	add(value: unknown, type: string): string {
 		this.#values.push(value);
 		const parameter = `$${this.#values.length}::${type}`;
-		// With its type behind it an array in a subquery is no list of rows to `any`.
+		// `any` takes a bare subquery for a list of rows; the type behind it makes it one array.
 		return this.#hidesValues && hiddenTypes.includes(type) ? `(select ${parameter})::${type}` : parameter;
 	}
 

@@ -185,10 +185,12 @@ function nameParts(pattern: string, parameters: Parameters, elsewhere: readonly 
 		.filter((literal) => literal.length >= 3)
 		.map((literal) => {
 			const part = parameters.add(`%${likePattern(literal)}%`, 'text');
-			// Where a name may stand elsewhere, no index of names leads to it.
+			// No index of names leads to a name that may stand elsewhere.
 			const text = elsewhere.length > 0 ? undefined : parameters.add(literal, 'text');
 			const named = (fold: string) =>
-				[`p.name like ${fold}(${part})`, text === undefined ? [] : mayHave('p.site_id, p.name', `${fold}(${text})`)].flat().join(' and ');
+				[`p.name like ${fold}(${part})`, text === undefined ? [] : mayHave('p.site_id, p.name', `${fold}(${text})`, parameters)]
+					.flat()
+					.join(' and ');
 			// A name that a node of release 0.1.0 wrote is there with its accents only.
 			return `(${[named('tributary_plain'), named('tributary_fold'), ...elsewhere].join(' or ')})`;
 		});

@@ -41,8 +41,7 @@ export function gramsCondition(
 	const conditions = alternatives.map((grams) =>
 		(isKnown ? [grams] : thirds(grams)).map((part) => `${gramsOfRow(text)} @> ${parameters.add(part, 'text[]')}`).join(' and '),
 	);
-	conditions.push(`${gramsOfRow(text)} = ${parameters.add([longTextOf(parameters.siteId)], 'text[]')}`);
-	return `(${conditions.join(' or ')})`;
+	return `(${[...conditions, isLong(text, parameters)].join(' or ')})`;
 }
 
 /**
@@ -57,8 +56,12 @@ function thirds(grams: readonly string[]): string[][] {
 }
 
 /** The condition that a text of a site may have another one, which is an expression. */
-export function mayHave(siteAndText: string, text: string): string {
-	return `(${gramsOfRow(siteAndText)} @> (select tributary_grams($1, ${text})) or ${gramsOfRow(siteAndText)} = array[right($1::text, 4)])`;
+export function mayHave(siteAndText: string, text: string, parameters: Parameters): string {
+	return `(${gramsOfRow(siteAndText)} @> (select tributary_grams($1, ${text})) or ${isLong(siteAndText, parameters)})`;
+}
+
+function isLong(siteAndText: string, parameters: Parameters): string {
+	return `${gramsOfRow(siteAndText)} = ${parameters.add([longTextOf(parameters.siteId)], 'text[]')}`;
 }
 
 const gramsOfRow = (siteAndText: string) => `tributary_grams(${siteAndText}) collate "C"`;
