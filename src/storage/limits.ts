@@ -39,7 +39,7 @@ export const storageLimitDefinitions = {
 		min: 1,
 		max: 64,
 		ofNode: 'divided',
-		answer: 'connections for reads and searches; a further read shares the least busy connection',
+		answer: 'connections for reads and searches; short ones share a connection, and a further long one shares the least busy connection',
 	},
 	replicaWaitMsMax: {
 		variable: 'REPLICA_WAIT_MS_MAX',

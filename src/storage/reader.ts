@@ -6,6 +6,8 @@ import { limited, silentMsMax } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import type { WithoutSession } from './pooling.ts';
+import { ReadCosts } from './read-costs.ts';
+import { chosenSlot, type SlotLoad } from './read-slots.ts';
 import type { ReplicaCondition } from './replica/replica-watch.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';
 import { Wire, type WireStatement } from './wire.ts';
@@ -23,14 +25,9 @@ export interface ReaderOptions {
 /** A statement that only reads. Without a name it is planned for its values. */
 export type ReadStatement = WireStatement;
 
-interface Slot {
+interface Slot extends SlotLoad {
 	open: OpenReader | undefined;
 	opening: Promise<OpenReader> | undefined;
-	inFlight: number;
-	/** Failed attempts to connect since the last successful one. */
-	failures: number;
-	/** The next attempt to connect must not be made before this moment. */
-	notBeforeMs: number;
 }
 
 interface OpenReader {
@@ -47,13 +44,14 @@ export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): p
 }
 
 /**
- * A few pipelined connections for reads. Each read takes the least busy one, so that a slow search delays few others. A later read reopens
- * a
- * connection that broke; between failed attempts reads fail at once.
+ * A few pipelined connections for reads. Short reads share one, because then the server reads many at a time and answers many at a time. What takes
+ * longer has the least busy one, so that a slow search delays few others. A later read reopens a connection that broke; between failed attempts
+ * reads fail at once.
  */
 export class Reader {
 	readonly #options: ReaderOptions;
 	readonly #slots: readonly Slot[];
+	readonly #costs = new ReadCosts();
 	#inFlight = 0;
 	#closed = false;
 
@@ -63,6 +61,8 @@ export class Reader {
 			open: undefined,
 			opening: undefined,
 			inFlight: 0,
+			expectedMs: 0,
+			progressMs: 0,
 			failures: 0,
 			notBeforeMs: 0,
 		}));
@@ -93,7 +93,7 @@ export class Reader {
 	/** @throws Failure `unavailable` when the database cannot be reached, is too slow, or has too much to do already */
 	run(statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
 		// Statements of different readers fail by themselves.
-		return this.#onSlot(async (wire) => (await wire.run(statement, values, true)).rows);
+		return this.#onSlot(statement, async (wire) => (await wire.run(statement, values, true)).rows);
 	}
 
 	/** Sends a statement without values right before another one, on the same connection. @throws Failure like `run` */
@@ -102,23 +102,29 @@ export class Reader {
 		statement: ReadStatement,
 		values: readonly unknown[],
 	): Promise<[first: Cell[][], rows: Cell[][]]> {
-		return this.#onSlot(async (wire) => {
+		return this.#onSlot(statement, async (wire) => {
 			const [before, after] = await Promise.all([wire.run(first, [], true), wire.run(statement, values, true)]);
 			return [before.rows, after.rows];
 		});
 	}
 
-	async #onSlot<T>(work: (wire: Wire) => Promise<T>): Promise<T> {
+	async #onSlot<T>({ name }: ReadStatement, work: (wire: Wire) => Promise<T>): Promise<T> {
 		if (this.#inFlight >= this.#options.limits.readStatementsMax) {
 			throw new Failure('unavailable', 'too many reads are under way', { retryAfterSeconds: 1 });
 		}
-		const slot = this.#leastBusy();
+		const slot = this.#choose();
+		const expectedMs = this.#costs.expectedMs(name);
+		if (slot.inFlight === 0) slot.progressMs = performance.now();
 		slot.inFlight++;
+		slot.expectedMs += expectedMs;
 		this.#inFlight++;
 		let open: OpenReader | undefined;
 		try {
 			open = slot.open ?? (await this.#opened(slot));
-			return await work(open.wire);
+			const sentMs = performance.now();
+			const answer = await work(open.wire);
+			this.#costs.took(name, performance.now() - Math.max(sentMs, slot.progressMs));
+			return answer;
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			const trouble = troubleOf(error);
@@ -131,16 +137,18 @@ export class Reader {
 			}
 			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
 		} finally {
+			slot.progressMs = performance.now();
 			slot.inFlight--;
+			// Sums of fractions do not come back to 0.
+			slot.expectedMs = slot.inFlight === 0 ? 0 : slot.expectedMs - expectedMs;
 			this.#inFlight--;
 		}
 	}
 
-	/** A connection that could not be opened is used only when that holds for all of them. `openAll` tries it again. */
-	#leastBusy(): Slot {
-		const nowMs = Date.now();
-		const waits = (slot: Slot) => (slot.open !== undefined || slot.failures === 0 ? 0 : nowMs < slot.notBeforeMs ? 2 : 1);
-		return this.#slots.reduce((best, slot) => ((waits(slot) - waits(best) || slot.inFlight - best.inFlight) < 0 ? slot : best));
+	#choose(): Slot {
+		const slot = chosenSlot(this.#slots, { nowMs: performance.now(), dateMs: Date.now() });
+		if (slot === undefined) throw new Error('a reader has no connections');
+		return slot;
 	}
 
 	async #opened(slot: Slot): Promise<OpenReader> {
