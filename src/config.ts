@@ -208,7 +208,10 @@ export const environmentSchema = z.object({
 		.min(1)
 		.max(256)
 		.optional()
-		.meta({ description: 'ingest worker threads of all processes together, at least 1 each; unset → cores − 1' }),
+		.meta({
+			description:
+				'ingest worker threads of all processes together, at least 1 each; unset → cores − 1, and a second one under load where that is 1',
+		}),
 	SMTP_URL: z
 		.url({ protocol: /^smtps?$/ })
 		.refine((url) => new URL(url).password === '', 'has no password; SMTP_PASSWORD or SMTP_PASSWORD_FILE has it')

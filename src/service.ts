@@ -21,7 +21,7 @@ import { Ingest } from '#ingest/worker.ts';
 import { Renderer } from '#rendering/renderer.ts';
 import { watchBudget } from '#retention/budget.ts';
 import { keepRetention } from '#retention/keep.ts';
-import { Shards } from '#site/shards.ts';
+import { Shards, type ShardsOptions } from '#site/shards.ts';
 import { watchBackups } from '#storage/backup-age.ts';
 import { checkPooling, checkReplicaPooling } from '#storage/check-pooling.ts';
 import { Database } from '#storage/database.ts';
@@ -202,13 +202,13 @@ async function openNode(
 	const store = configuredObjectStore(config, segmentSettings(limits, writer, log, metrics), () => metrics.objectStoreRetries.inc());
 	const { objects, health: objectStore } = boundedStore(store, { limits, metrics, log });
 	onClose(() => objects.close());
-	const workers = Math.max(1, Math.round((config.WORKERS ?? availableParallelism() - 1) / place.count));
+	const threads = threadsOf(config, place);
 	const ingesting = { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config), writer, placements };
 	const inPlace = new Ingest(ingesting, store instanceof FileStore ? store : undefined);
 	const feeds = countFeeds({ database, metrics, limits, log, onClose }, () => gateway.waitingBySender());
 	const gateway = new Shards({
 		worker: new URL('../workers/ingest.ts', import.meta.url),
-		workers,
+		...threads,
 		place: place.index,
 		workerData: ingesting,
 		inPlace: { process: (deliveries) => inPlace.process(0, deliveries), close: () => inPlace.close() },
@@ -221,7 +221,7 @@ async function openNode(
 		onAnswered: (delivery, reply) => feeds.answered(delivery, reply, clock.nowMs()),
 	});
 	onClose(() => gateway.close(limits.drainMsMax));
-	const bulk = await openBulk({ ...life, dataDir, database, workers, logLevel, limits, log });
+	const bulk = await openBulk({ ...life, dataDir, database, workers: threads.workers, logLevel, limits, log });
 	const conflicts = await watchOpenConflicts({ database: database.people, metrics, log });
 	onClose(() => conflicts.close());
 	if (place.index === 0) {
@@ -251,6 +251,12 @@ async function openNode(
 		bulk,
 		consolePage,
 	};
+}
+
+/** Leaves one processor for the sockets. The only worker gets a second thread under load, because sockets need less than a whole processor. */
+function threadsOf({ WORKERS }: Config, { count }: Place): Pick<ShardsOptions, 'workers' | 'mayHaveSecondThread'> {
+	const workers = Math.max(1, Math.round((WORKERS ?? availableParallelism() - 1) / count));
+	return { workers, mayHaveSecondThread: WORKERS === undefined && count === 1 && availableParallelism() > 1 };
 }
 
 type BulkMeans = Omit<Parameters<typeof BulkJobs.open>[0], 'worker'> & Pick<ServiceNode, 'onClose'>;

@@ -14,6 +14,7 @@ import { Lane } from './lane.ts';
 import type { MailboxLimits } from './limits.ts';
 import { type Letter, type Mailbox, type Parting, senderOf } from './mailbox.ts';
 import { type MailboxHolder, reportStatusLabel, type SiteMetrics } from './metrics.ts';
+import { type Assignment, SecondThread } from './second-thread.ts';
 import { SiteLanes } from './site-lanes.ts';
 import type { IngestTaskResult } from './task.ts';
 import { Watchdog } from './watchdog.ts';
@@ -24,6 +25,8 @@ export interface ShardsOptions {
 	/** The worker's entry file. */
 	worker: URL;
 	workers: number;
+	/** Lets the second lane of the only worker have a thread of its own once there is work for both. */
+	mayHaveSecondThread?: boolean;
 	/** The place of the process in its node; it tells its shards apart from those of the others. */
 	place?: number;
 	/** Carries out batches of a few instances in this thread, one at a time. Without it the workers do. */
@@ -99,7 +102,19 @@ export class Shards implements SiteGateway {
 	#addWorker(): void {
 		const thread = this.#open(lanesPerWorker, false);
 		this.#watchdog.watch(thread, this.#options.limits.sharedCpuMsMax);
-		for (let lane = 0; lane < lanesPerWorker; lane++) this.#lanes.push(this.#createLane(thread, lane));
+		const hasSecond = this.#options.mayHaveSecondThread === true && this.#options.workers === 1;
+		for (let lane = 0; lane < lanesPerWorker; lane++) {
+			const second = hasSecond && lane > 0 ? this.#secondThread({ thread, lane }) : undefined;
+			this.#lanes.push(this.#createLane((isAhead) => second?.assignmentOf(isAhead) ?? { thread, lane }));
+		}
+	}
+
+	#secondThread(shared: Assignment): SecondThread {
+		const thread = this.#open(1, true);
+		this.#watchdog.watch(thread, this.#options.limits.sharedCpuMsMax);
+		return new SecondThread(shared, thread, (error) => {
+			if (!this.#closed) this.#options.log.warn({ err: error }, 'the second ingest worker did not begin');
+		});
 	}
 
 	#addLongWorker(): void {
@@ -111,7 +126,7 @@ export class Shards implements SiteGateway {
 			nowMs,
 			timers: this.#timers,
 			company: this.#company,
-			process: (deliveries, isAhead) => this.#process(thread, 0, deliveries, isAhead),
+			process: (deliveries, isAhead) => this.#process({ thread, lane: 0 }, deliveries, isAhead),
 			// While nothing can be stored here, the lanes of the sites cannot store either, and tell so.
 			onAvailability: () => undefined,
 			onRoom: () => undefined,
@@ -131,7 +146,7 @@ export class Shards implements SiteGateway {
 		return [...this.#lanes, ...this.#longLanes];
 	}
 
-	#createLane(thread: WorkerThread, lane: number): Lane {
+	#createLane(assignmentOf: (isAhead: boolean) => Assignment): Lane {
 		const { limits, log, metrics } = this.#options;
 		const { shardAvailable } = metrics;
 		const { place = 0, workers } = this.#options;
@@ -142,7 +157,7 @@ export class Shards implements SiteGateway {
 			nowMs: this.#options.nowMs,
 			timers: this.#timers,
 			company: this.#company,
-			process: (deliveries, isAhead) => this.#process(thread, lane, deliveries, isAhead),
+			process: (deliveries, isAhead) => this.#process(assignmentOf(isAhead), deliveries, isAhead),
 			onAvailability: (available) => {
 				shardAvailable.set({ shard }, available ? 1 : 0);
 				log[available ? 'info' : 'warn']({ shard }, available ? 'storing again' : 'cannot store; senders wait');
@@ -160,11 +175,11 @@ export class Shards implements SiteGateway {
 		return parting;
 	}
 
-	async #process(thread: WorkerThread, lane: number, deliveries: Delivery[], isAhead: boolean): Promise<BatchOutcome> {
+	async #process(assigned: Assignment, deliveries: Delivery[], isAhead: boolean): Promise<BatchOutcome> {
 		const { metrics } = this.#options;
 		const started = this.#timers.elapsedMs();
 		try {
-			const result = await this.#carryOut(thread, lane, deliveries, isAhead);
+			const result = await this.#carryOut(assigned, deliveries, isAhead);
 			// A batch that the database did not take counts as neither.
 			if (isAhead && (result.kind === 'behind' || result.kind === 'done')) metrics.batchesAhead.inc({ result: result.kind });
 			if (result.kind === 'behind') return result;
@@ -181,7 +196,7 @@ export class Shards implements SiteGateway {
 			return { kind: 'done', replies };
 		} catch (error) {
 			this.#trace(deliveries, started, { error: 'crashed' });
-			return this.#crash(lane, error);
+			return this.#crash(assigned.lane, error);
 		}
 	}
 
@@ -189,7 +204,7 @@ export class Shards implements SiteGateway {
 		this.#options.tracing?.carriedOut({ deliveries, startedMs, endedMs: this.#timers.elapsedMs(), result });
 	}
 
-	async #carryOut(thread: WorkerThread, lane: number, deliveries: Delivery[], isAhead: boolean): Promise<IngestTaskResult> {
+	async #carryOut({ thread, lane }: Assignment, deliveries: Delivery[], isAhead: boolean): Promise<IngestTaskResult> {
 		const { inPlace } = this.#options;
 		if (inPlace !== undefined && !isAhead && !this.#isBusyInPlace && isCarriedOutHere(deliveries)) {
 			this.#isBusyInPlace = true;
