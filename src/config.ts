@@ -202,16 +202,10 @@ export const environmentSchema = z.object({
 		.max(processesMax)
 		.optional()
 		.meta({ description: 'processes on the same ports; more than 1 on Linux only; unset → half the cores, at most 16; below 4 cores 1' }),
-	WORKERS: z.coerce
-		.number()
-		.int()
-		.min(1)
-		.max(256)
-		.optional()
-		.meta({
-			description:
-				'ingest worker threads of all processes together, at least 1 each; unset → cores − 1, and a second one under load where that is 1',
-		}),
+	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({
+		description:
+			'ingest worker threads of all processes together, at least 1 each; unset → cores − 1, and a second one under load where that is 1',
+	}),
 	SMTP_URL: z
 		.url({ protocol: /^smtps?$/ })
 		.refine((url) => new URL(url).password === '', 'has no password; SMTP_PASSWORD or SMTP_PASSWORD_FILE has it')
