@@ -204,7 +204,7 @@ export const environmentSchema = z.object({
 		.meta({ description: 'processes on the same ports; more than 1 on Linux only; unset → half the cores, at most 16; below 4 cores 1' }),
 	WORKERS: z.coerce.number().int().min(1).max(256).optional().meta({
 		description:
-			'ingest worker threads of all processes together, at least 1 each; unset → cores − 1, and a second one under load where that is 1',
+			'ingest worker threads of all processes together, at least 1 each; unset → cores − 1, and on two cores a second one under load',
 	}),
 	SMTP_URL: z
 		.url({ protocol: /^smtps?$/ })

@@ -107,7 +107,7 @@ export class Batch {
 		try {
 			// Rehearsals come after the messages that are stored, so they meet the state that those leave.
 			const written = deliveries.some(isRehearsal) ? prepared.filter(({ delivery }) => !isRehearsal(delivery)) : prepared;
-			// A batch of nothing finds out whether the database is there.
+			// A batch of nothing finds out whether the database is there; it writes nothing, so it does not find out about a full disk.
 			if (written.length > 0 || deliveries.length === 0) await this.#settle(written);
 			if (written !== prepared) for (const delivery of deliveries.filter(isRehearsal)) await this.#settle(partsOf(prepared, delivery));
 		} catch (error) {

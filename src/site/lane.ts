@@ -149,8 +149,7 @@ export class Lane {
 
 	/**
 	 * Waits for the senders that were just answered, and for the end of the I/O phase, so that messages that arrived on other sockets
-	 * meanwhile share
-	 * the transaction.
+	 * meanwhile share the transaction.
 	 */
 	#schedule(): void {
 		if (this.#closed || (this.#waiting.length === 0 && this.available)) return;
@@ -199,6 +198,7 @@ export class Lane {
 
 	#start(): void {
 		this.#scheduled = undefined;
+		if (this.#closed) return;
 		const isAhead = this.#flights.size > 0;
 		if (isAhead && !this.#mayGoAhead()) return;
 		const letters = this.#take(this.#messagesMax());

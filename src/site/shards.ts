@@ -56,7 +56,9 @@ export interface InPlace {
 	close(): Promise<void>;
 }
 
-/** Two lanes share a thread: while one waits for its COMMIT, the other's messages are parsed and mapped. */
+type AssignmentOf = (deliveries: readonly Delivery[], isAhead: boolean) => Assignment;
+
+/** Two lanes share a thread, or can: while one waits for its COMMIT, the other's messages are parsed and mapped. */
 const lanesPerWorker = 2;
 /** One worker for long messages serves so many workers that sites share. It begins with the first long message. */
 const workersPerLong = 2;
@@ -92,25 +94,27 @@ export class Shards implements SiteGateway {
 		this.#sweep = new Rounds(250, () => this.#expire(), this.#timers);
 	}
 
-	#open(lanes: number, isLazy: boolean): WorkerThread {
+	#open(lanes: number, begins: { isLazy: boolean; hasSpare: boolean }): WorkerThread {
 		const { worker, workerData, openPool = (notes, batches) => openPiscina(worker, workerData, notes, batches) } = this.#options;
-		const thread = new WorkerThread(openPool, lanes, { isLazy });
+		const thread = new WorkerThread(openPool, lanes, begins);
 		this.#threads.push(thread);
 		return thread;
 	}
 
 	#addWorker(): void {
-		const thread = this.#open(lanesPerWorker, false);
+		const thread = this.#open(lanesPerWorker, { isLazy: false, hasSpare: true });
 		this.#watchdog.watch(thread, this.#options.limits.sharedCpuMsMax);
 		const hasSecond = this.#options.mayHaveSecondThread === true && this.#options.workers === 1;
 		for (let lane = 0; lane < lanesPerWorker; lane++) {
 			const second = hasSecond && lane > 0 ? this.#secondThread({ thread, lane }) : undefined;
-			this.#lanes.push(this.#createLane((isAhead) => second?.assignmentOf(isAhead) ?? { thread, lane }));
+			const assignmentOf: AssignmentOf = (deliveries, isAhead) =>
+				second?.assignmentOf(isAhead, this.#isForWorkers(deliveries)) ?? { thread, lane };
+			this.#lanes.push(this.#createLane(assignmentOf));
 		}
 	}
 
 	#secondThread(shared: Assignment): SecondThread {
-		const thread = this.#open(1, true);
+		const thread = this.#open(1, { isLazy: true, hasSpare: true });
 		this.#watchdog.watch(thread, this.#options.limits.sharedCpuMsMax);
 		return new SecondThread(shared, thread, (error) => {
 			if (!this.#closed) this.#options.log.warn({ err: error }, 'the second ingest worker did not begin');
@@ -119,14 +123,14 @@ export class Shards implements SiteGateway {
 
 	#addLongWorker(): void {
 		const { limits, nowMs } = this.#options;
-		const thread = this.#open(1, true);
+		const thread = this.#open(1, { isLazy: true, hasSpare: false });
 		this.#watchdog.watch(thread, limits.messageCpuMsMax);
 		const lane = new Lane({
 			limits: { ...limits, batchMessagesMax: 1 },
 			nowMs,
 			timers: this.#timers,
 			company: this.#company,
-			process: (deliveries, isAhead) => this.#process({ thread, lane: 0 }, deliveries, isAhead),
+			process: (deliveries, isAhead) => this.#process({ shard: 'long', thread, lane: 0 }, deliveries, isAhead),
 			// While nothing can be stored here, the lanes of the sites cannot store either, and tell so.
 			onAvailability: () => undefined,
 			onRoom: () => undefined,
@@ -146,7 +150,7 @@ export class Shards implements SiteGateway {
 		return [...this.#lanes, ...this.#longLanes];
 	}
 
-	#createLane(assignmentOf: (isAhead: boolean) => Assignment): Lane {
+	#createLane(assignmentOf: AssignmentOf): Lane {
 		const { limits, log, metrics } = this.#options;
 		const { shardAvailable } = metrics;
 		const { place = 0, workers } = this.#options;
@@ -157,7 +161,7 @@ export class Shards implements SiteGateway {
 			nowMs: this.#options.nowMs,
 			timers: this.#timers,
 			company: this.#company,
-			process: (deliveries, isAhead) => this.#process(assignmentOf(isAhead), deliveries, isAhead),
+			process: (deliveries, isAhead) => this.#process({ shard, ...assignmentOf(deliveries, isAhead) }, deliveries, isAhead),
 			onAvailability: (available) => {
 				shardAvailable.set({ shard }, available ? 1 : 0);
 				log[available ? 'info' : 'warn']({ shard }, available ? 'storing again' : 'cannot store; senders wait');
@@ -175,7 +179,7 @@ export class Shards implements SiteGateway {
 		return parting;
 	}
 
-	async #process(assigned: Assignment, deliveries: Delivery[], isAhead: boolean): Promise<BatchOutcome> {
+	async #process(assigned: Assignment & { shard: string }, deliveries: Delivery[], isAhead: boolean): Promise<BatchOutcome> {
 		const { metrics } = this.#options;
 		const started = this.#timers.elapsedMs();
 		try {
@@ -196,12 +200,17 @@ export class Shards implements SiteGateway {
 			return { kind: 'done', replies };
 		} catch (error) {
 			this.#trace(deliveries, started, { error: 'crashed' });
-			return this.#crash(assigned.lane, error);
+			return this.#crash(assigned.shard, error);
 		}
 	}
 
 	#trace(deliveries: readonly Delivery[], startedMs: number, result: TracedBatch['result']): void {
 		this.#options.tracing?.carriedOut({ deliveries, startedMs, endedMs: this.#timers.elapsedMs(), result });
+	}
+
+	/** While nothing can be stored, what is tried again says nothing about the work that there is. */
+	#isForWorkers(deliveries: readonly Delivery[]): boolean {
+		return this.available() && deliveries.length > 0 && (this.#options.inPlace === undefined || !isCarriedOutHere(deliveries));
 	}
 
 	async #carryOut({ thread, lane }: Assignment, deliveries: Delivery[], isAhead: boolean): Promise<IngestTaskResult> {
@@ -220,14 +229,14 @@ export class Shards implements SiteGateway {
 		return thread.run(lane, deliveries, { isAhead, inSlices: !this.#company.isAlone() });
 	}
 
-	#crash(lane: number, error: unknown): BatchOutcome {
+	#crash(shard: string, error: unknown): BatchOutcome {
 		if (this.#closed) return { kind: 'unavailable' };
 		const { metrics, log } = this.#options;
 		const ended = error instanceof ThreadEnded ? error : undefined;
 		metrics.batchRetries.inc({ reason: 'worker' });
 		if (ended?.reason !== 'time') {
 			metrics.workerRestarts.inc();
-			log.error({ err: error, lane }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
+			log.error({ err: error, shard }, 'an ingest worker ended in the middle of a batch; the batch is tried again');
 		}
 		return ended === undefined ? { kind: 'crashed' } : { kind: 'crashed', at: ended.at, reason: ended.reason, isUnsure: ended.isUnsure };
 	}

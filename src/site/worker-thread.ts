@@ -63,17 +63,18 @@ interface Crew {
 export class WorkerThread {
 	readonly #open: OpenPool;
 	readonly #lanes: number;
-	readonly #isLazy: boolean;
+	readonly #hasSpare: boolean;
+	#isClosed = false;
 	#crew: Crew | undefined;
 	/** Opened ahead, while it is not certain that the thread has to be replaced. */
 	#spare: Crew | undefined;
 	#batches = 0;
 
-	/** `isLazy`: the thread begins when it is first needed. */
-	constructor(open: OpenPool, lanes: number, { isLazy }: { isLazy: boolean }) {
+	/** `isLazy`: the thread begins when it is first needed. `hasSpare`: another one takes over at once when it is ended. */
+	constructor(open: OpenPool, lanes: number, { isLazy, hasSpare }: { isLazy: boolean; hasSpare: boolean }) {
 		this.#open = open;
 		this.#lanes = lanes;
-		this.#isLazy = isLazy;
+		this.#hasSpare = hasSpare;
 		if (!isLazy) this.#crew = this.#begin();
 	}
 
@@ -89,6 +90,7 @@ export class WorkerThread {
 
 	/** @throws ThreadEnded */
 	async run(lane: number, deliveries: readonly Delivery[], { isAhead, inSlices }: WayOfWork): Promise<IngestTaskResult> {
+		if (this.#isClosed) throw new Error('the thread is closed');
 		this.#crew ??= this.#begin();
 		const crew = this.#crew;
 		const number = ++this.#batches;
@@ -137,9 +139,9 @@ export class WorkerThread {
 		return { key: `${number}/${index}`, slot: piece.slot, index, deliveries, cpuMs: pool.cpuMs(notes.osThread) };
 	}
 
-	/** Opens another thread, which takes over at once if this one has to be ended. Nobody waits for one that begins when it is needed. */
+	/** Opens another thread, which takes over at once if this one has to be ended. */
 	prepare(): void {
-		if (!this.#isLazy) this.#spare ??= this.#begin();
+		if (this.#hasSpare && !this.#isClosed) this.#spare ??= this.#begin();
 	}
 
 	/** The thread need not be ended. */
@@ -157,13 +159,14 @@ export class WorkerThread {
 	#replace(crew: Crew, { slot, index }: Pick<Work, 'slot' | 'index'>, reason: 'time' | 'crash'): void {
 		if (crew.end !== undefined) return;
 		if (this.#crew === crew) {
-			this.#crew = this.#spare ?? (this.#isLazy ? undefined : this.#begin());
+			this.#crew = this.#spare ?? (this.#hasSpare && !this.#isClosed ? this.#begin() : undefined);
 			this.#spare = undefined;
 		}
 		crew.end = { slot, index, reason, done: crew.pool.destroy() };
 	}
 
 	async close(): Promise<void> {
+		this.#isClosed = true;
 		await Promise.all([this.#crew?.pool.destroy(), this.#spare?.pool.destroy()]);
 	}
 }

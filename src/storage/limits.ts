@@ -39,7 +39,8 @@ export const storageLimitDefinitions = {
 		min: 1,
 		max: 64,
 		ofNode: 'divided',
-		answer: 'connections for reads and searches; short ones share a connection, and a further long one shares the least busy connection',
+		answer:
+			'connections for reads and searches; short ones share one while it is soon done, and one that takes long has the least busy connection',
 	},
 	replicaWaitMsMax: {
 		variable: 'REPLICA_WAIT_MS_MAX',

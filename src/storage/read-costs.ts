@@ -2,6 +2,8 @@
 const unseenMs = 5;
 /** The weight of the newest duration. */
 const weight = 0.1;
+/** A single long one must not count for hundreds of short ones behind it. */
+const sampleMsMax = 100;
 /** There are as many searches as there are combinations of parameters. */
 const seenMax = 1024;
 
@@ -18,7 +20,8 @@ export class ReadCosts {
 	took(name: string | undefined, ms: number): void {
 		if (name === undefined) return;
 		const before = this.#ms.get(name);
+		const sample = Math.min(ms, sampleMsMax);
 		if (before === undefined && this.#ms.size >= seenMax) this.#ms.clear();
-		this.#ms.set(name, before === undefined ? ms : before + weight * (ms - before));
+		this.#ms.set(name, before === undefined ? sample : before + weight * (sample - before));
 	}
 }

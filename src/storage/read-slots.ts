@@ -5,7 +5,7 @@ export interface SlotLoad {
 	inFlight: number;
 	/** The time that the statements in flight are expected to take. */
 	expectedMs: number;
-	/** The time at which the last statement ended, or at which the first one was sent behind a pause. */
+	/** The time at which the last statement ended, or at which the first one was sent after a pause. */
 	progressMs: number;
 	/** Failed attempts to connect since the last successful one. */
 	failures: number;
@@ -18,28 +18,39 @@ export interface SlotLoad {
  * and the server more than a short read does.
  */
 const sharedMsMax = 1;
-/** From so many ms without an answer on, a connection is given nothing behind what it has: its read takes longer than was expected. */
+/** After so many ms without an answer a connection is not shared any more: its read takes longer than was expected. */
 const stalledMs = 2;
 
 /**
- * Returns the first connection that has soon done what it has; else the least busy one.
+ * Returns the first connection that will soon be done with what it has; for a read that takes long, and where there is none, the least busy one.
+ * @param expectedMs the time that the read is expected to take
  * @param now `nowMs` by the clock of `progressMs`, `dateMs` by that of `notBeforeMs`
  */
-export function chosenSlot<Slot extends SlotLoad>(slots: readonly Slot[], now: { nowMs: number; dateMs: number }): Slot | undefined {
-	return slots.find((slot) => isShared(slot, now.nowMs)) ?? leastBusy(slots, now.dateMs);
+export function chosenSlot<Slot extends SlotLoad>(slots: readonly Slot[], expectedMs: number, now: Now): Slot | undefined {
+	const shared = expectedMs < sharedMsMax ? slots.find((slot) => isShared(slot, now.nowMs)) : undefined;
+	return shared ?? leastBusy(slots, now);
+}
+
+interface Now {
+	nowMs: number;
+	dateMs: number;
 }
 
 function isShared({ open, inFlight, expectedMs, progressMs }: SlotLoad, nowMs: number): boolean {
 	return open !== undefined && (inFlight === 0 || (expectedMs < sharedMsMax && nowMs - progressMs < stalledMs));
 }
 
+/** The time for which a connection has something to do: a read that has taken longer than was expected will go on for as long, for all one knows. */
+function loadMs({ inFlight, expectedMs, progressMs }: SlotLoad, nowMs: number): number {
+	return inFlight === 0 ? 0 : Math.max(expectedMs, nowMs - progressMs);
+}
+
 /** A connection that could not be opened is used only when that holds for all of them. `openAll` tries it again. */
-function leastBusy<Slot extends SlotLoad>(slots: readonly Slot[], dateMs: number): Slot | undefined {
+function leastBusy<Slot extends SlotLoad>(slots: readonly Slot[], { nowMs, dateMs }: Now): Slot | undefined {
 	const waits = (slot: Slot) => (slot.open !== undefined || slot.failures === 0 ? 0 : dateMs < slot.notBeforeMs ? 2 : 1);
 	let best: Slot | undefined;
 	for (const slot of slots) {
-		if (best === undefined || (waits(slot) - waits(best) || slot.inFlight - best.inFlight || slot.expectedMs - best.expectedMs) < 0)
-			best = slot;
+		if (best === undefined || (waits(slot) - waits(best) || loadMs(slot, nowMs) - loadMs(best, nowMs)) < 0) best = slot;
 	}
 	return best;
 }

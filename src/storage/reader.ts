@@ -112,19 +112,18 @@ export class Reader {
 		if (this.#inFlight >= this.#options.limits.readStatementsMax) {
 			throw new Failure('unavailable', 'too many reads are under way', { retryAfterSeconds: 1 });
 		}
-		const slot = this.#choose();
 		const expectedMs = this.#costs.expectedMs(name);
+		const slot = this.#choose(expectedMs);
 		if (slot.inFlight === 0) slot.progressMs = performance.now();
 		slot.inFlight++;
 		slot.expectedMs += expectedMs;
 		this.#inFlight++;
 		let open: OpenReader | undefined;
+		let sentMs: number | undefined;
 		try {
 			open = slot.open ?? (await this.#opened(slot));
-			const sentMs = performance.now();
-			const answer = await work(open.wire);
-			this.#costs.took(name, performance.now() - Math.max(sentMs, slot.progressMs));
-			return answer;
+			sentMs = performance.now();
+			return await work(open.wire);
 		} catch (error) {
 			this.#options.metrics.readFailures.inc();
 			const trouble = troubleOf(error);
@@ -137,7 +136,10 @@ export class Reader {
 			}
 			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
 		} finally {
-			slot.progressMs = performance.now();
+			const endedMs = performance.now();
+			// One that was ended after READ_MS_MAX teaches the most.
+			if (sentMs !== undefined) this.#costs.took(name, endedMs - Math.max(sentMs, slot.progressMs));
+			slot.progressMs = endedMs;
 			slot.inFlight--;
 			// Sums of fractions do not come back to 0.
 			slot.expectedMs = slot.inFlight === 0 ? 0 : slot.expectedMs - expectedMs;
@@ -145,8 +147,8 @@ export class Reader {
 		}
 	}
 
-	#choose(): Slot {
-		const slot = chosenSlot(this.#slots, { nowMs: performance.now(), dateMs: Date.now() });
+	#choose(expectedMs: number): Slot {
+		const slot = chosenSlot(this.#slots, expectedMs, { nowMs: performance.now(), dateMs: Date.now() });
 		if (slot === undefined) throw new Error('a reader has no connections');
 		return slot;
 	}

@@ -4,6 +4,7 @@ import type { Log } from '#core/log.ts';
 import { silentLog } from '#core/log.ts';
 import type { Delivery, FhirDelivery } from '#record/delivery.ts';
 import { Shards } from '#site/shards.ts';
+import { openPiscina, type WorkerPool } from '#site/worker-pool.ts';
 import { defaultLimits, type Limits } from '../../src/limits.ts';
 import { createMetrics, metricDefinitions } from '../../src/metrics.ts';
 import { delivery, Told } from './letters.ts';
@@ -11,17 +12,23 @@ import { delivery, Told } from './letters.ts';
 /** The id of a site ends in hexadecimal digits, by which it has its lane: `a` and `c` share one of two lanes, `b` has the other. */
 const siteOf = (name: string) => `00000000-0000-0000-0000-00000000000${name.slice(0, 1)}`;
 
+const worker = new URL('./spinning-worker.ts', import.meta.url);
+
 class Rig {
 	readonly metrics = createMetrics({ processMetrics: false });
 	readonly told = new Told();
 	readonly logged: string[] = [];
+	/** How many batches each thread was given, in the order in which they began. */
+	readonly batches: number[] = [];
 	readonly shards: Shards;
 
-	constructor(t: TestContext, limits: Partial<Limits> = {}) {
+	constructor(t: TestContext, limits: Partial<Limits> = {}, mayHaveSecondThread = false) {
 		const note = (_about: object, text?: string) => this.logged.push(text ?? '');
 		this.shards = new Shards({
-			worker: new URL('./spinning-worker.ts', import.meta.url),
+			worker,
 			workers: 1,
+			mayHaveSecondThread,
+			openPool: (notes, batches) => this.#counted(openPiscina(worker, undefined, notes, batches)),
 			workerData: undefined,
 			metrics: this.metrics,
 			log: { ...silentLog, warn: note, error: note } as Log,
@@ -29,6 +36,16 @@ class Rig {
 			limits: { ...defaultLimits, sharedCpuMsMax: 150, messageCpuMsMax: 300, ...limits },
 		});
 		t.after(() => this.shards.close(0));
+	}
+
+	#counted(pool: WorkerPool): WorkerPool {
+		const place = this.batches.push(0) - 1;
+		const run = pool.run.bind(pool);
+		pool.run = (...given) => {
+			this.batches[place] = (this.batches[place] ?? 0) + 1;
+			return run(...given);
+		};
+		return pool;
 	}
 
 	/** A message that says how long it keeps the worker busy. */
@@ -70,6 +87,25 @@ describe('the budget of processor time of a message', { timeout: 120_000 }, () =
 		assert.ok(told.indexOf('c1 accepted') < told.indexOf('a2 accepted'), 'the other site of the lane does not wait for it');
 		assert.deepEqual([await rig.counted('warned'), await rig.counted('ended'), await rig.counted('refused')], [1, 1, 0]);
 		assert.equal(rig.shards.available(), true);
+	});
+
+	test('spent in the second thread: the spare of that thread takes over, and the other sites of its lane go on', async (t) => {
+		const rig = new Rig(t, { messageCpuMsMax: 60_000 }, true);
+		const meet = () => Promise.all([rig.send('a', '5'), rig.send('b', '0')]);
+		// The first batch of the second thread is the empty one that begins it.
+		while ((rig.batches[1] ?? 0) < 2) await meet();
+		const [shared, second] = rig.shards.threads();
+		rig.told.take();
+		await Promise.all([rig.send('b1', '0'), rig.send('b2', '700'), rig.send('b3', '0'), rig.send('d1', '0'), rig.send('a1', '0')]);
+		const told = rig.told.take();
+		assert.deepEqual(
+			told.filter((one) => one.startsWith('b')),
+			['b1 accepted', 'b2 accepted', 'b3 accepted'],
+		);
+		assert.ok(told.indexOf('d1 accepted') < told.indexOf('b2 accepted'), 'the other site of the lane does not wait for it');
+		assert.deepEqual([await rig.counted('warned'), await rig.counted('ended'), await rig.counted('refused')], [1, 1, 0]);
+		assert.ok(shared !== undefined && rig.shards.threads().includes(shared), 'the shared thread was not touched');
+		assert.ok(second !== undefined && !rig.shards.threads().includes(second), 'the second one was ended');
 	});
 
 	test('spent twice apart: it is withheld and refused; what waits behind it and all others are accepted, and a warning came first', async (t) => {

@@ -57,6 +57,32 @@ describe('a thread of its own for the second lane', () => {
 		assert.equal(begun().length, 3);
 	});
 
+	test('is not begun for batches that seldom meet, however long that goes on', async (t) => {
+		const rig = rigOf(t);
+		for (let round = 0; round < 50; round++) {
+			await rig.sent('01');
+			await rig.sent('11');
+			await rig.end();
+			await rig.end(() => rig.given.at(-2)?.done());
+			for (const next of ['12', '13']) {
+				await rig.sent(next);
+				await rig.end();
+			}
+		}
+		assert.ok(rig.given.every(({ messages }) => messages !== ''));
+	});
+
+	test('is not begun for what is tried again while nothing can be stored', async (t) => {
+		const rig = rigOf(t);
+		await rig.sent('01 11');
+		for (let round = 0; round < 80; round++) {
+			await rig.end(() => rig.given.slice(-2).forEach((given) => given.unavailable()));
+			await rig.timers.advance(1000);
+		}
+		assert.ok(rig.given.length > 100);
+		assert.ok(rig.given.every(({ place }) => place.startsWith('0/')));
+	});
+
 	test('is not begun for batches that do not meet', async (t) => {
 		const rig = rigOf(t);
 		for (let index = 0; index < 70; index++) {

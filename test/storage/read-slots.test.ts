@@ -9,8 +9,9 @@ function slot(load: Partial<SlotLoad> = {}): SlotLoad {
 	return { open: {}, inFlight: 0, expectedMs: 0, progressMs: now.nowMs, failures: 0, notBeforeMs: 0, ...load };
 }
 
-/** Returns the place of the connection that is chosen. */
-const placeOf = (...slots: SlotLoad[]) => slots.indexOf(chosenSlot(slots, now) as SlotLoad);
+/** Returns the place of the connection that is chosen for a short read. */
+const placeOf = (...slots: SlotLoad[]) => slots.indexOf(chosenSlot(slots, 0.1, now) as SlotLoad);
+const placeOfLong = (...slots: SlotLoad[]) => slots.indexOf(chosenSlot(slots, 40, now) as SlotLoad);
 
 describe('the connection of a read', () => {
 	test('is one that has short reads, though others have none', () => {
@@ -26,10 +27,16 @@ describe('the connection of a read', () => {
 		assert.equal(placeOf(slot({ inFlight: 1, expectedMs: 0.1, progressMs: now.nowMs - 3 }), slot()), 1);
 	});
 
-	test('is the one with the fewest reads when all have enough to do', () => {
-		const busy = (inFlight: number, expectedMs = 5) => slot({ inFlight, expectedMs });
-		assert.equal(placeOf(busy(3), busy(2), busy(4)), 1);
-		assert.equal(placeOf(busy(2, 9), busy(2, 6)), 1);
+	test('is the one that is done first when all have enough to do', () => {
+		const busy = (inFlight: number, expectedMs: number, progressMs = now.nowMs) => slot({ inFlight, expectedMs, progressMs });
+		assert.equal(placeOf(busy(2, 9), busy(2, 6), busy(3, 15)), 1);
+		assert.equal(placeOf(busy(1, 300), busy(17, 1.7), busy(1, 5)), 1);
+		assert.equal(placeOf(busy(1, 0.1, now.nowMs - 8000), busy(1, 5), busy(1, 7)), 1);
+	});
+
+	test('is the least busy one for a read that takes long, so that short ones go on sharing theirs', () => {
+		assert.equal(placeOfLong(slot({ inFlight: 2, expectedMs: 0.2 }), slot()), 1);
+		assert.equal(placeOfLong(slot({ inFlight: 2, expectedMs: 0.2 }), slot({ inFlight: 1, expectedMs: 40 })), 0);
 	});
 
 	test('is one that has to be opened only when those that are open have enough to do', () => {
@@ -52,6 +59,7 @@ describe('the costs of reads', () => {
 		assert.ok(Math.abs(costs.expectedMs('quick') - 0.1) < 1e-9);
 		costs.took('quick', 40);
 		assert.ok(costs.expectedMs('quick') > 1);
+		costs.took('quick', 30_000);
 		for (let index = 0; index < 50; index++) costs.took('quick', 0.1);
 		assert.ok(costs.expectedMs('quick') < 0.5);
 	});
