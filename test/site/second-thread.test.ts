@@ -76,7 +76,9 @@ describe('a thread of its own for the second lane', () => {
 		const rig = rigOf(t);
 		await rig.sent('01 11');
 		for (let round = 0; round < 80; round++) {
-			await rig.end(() => rig.given.slice(-2).forEach((given) => given.unavailable()));
+			await rig.end(() => {
+				for (const given of rig.given.slice(-2)) given.unavailable();
+			});
 			await rig.timers.advance(1000);
 		}
 		assert.ok(rig.given.length > 100);
