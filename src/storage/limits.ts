@@ -39,8 +39,7 @@ export const storageLimitDefinitions = {
 		min: 1,
 		max: 64,
 		ofNode: 'divided',
-		answer:
-			'connections for reads and searches; short ones share one while it is soon done, and one that takes long has the least busy connection',
+		answer: 'connections for reads and searches; up to eight short ones share one, and one that takes long has the least busy connection',
 	},
 	replicaWaitMsMax: {
 		variable: 'REPLICA_WAIT_MS_MAX',

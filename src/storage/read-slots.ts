@@ -3,6 +3,8 @@ export interface SlotLoad {
 	/** Undefined while it is not open. */
 	readonly open: unknown;
 	inFlight: number;
+	/** Those of them that are expected to take long. */
+	longInFlight: number;
 	/** The time that the statements in flight are expected to take. */
 	expectedMs: number;
 	/** The time at which the last statement ended, or at which the first one was sent after a pause. */
@@ -13,22 +15,28 @@ export interface SlotLoad {
 	notBeforeMs: number;
 }
 
+/** A read that is expected to take so many ms is long, and nothing is put behind it. */
+const longMs = 1;
 /**
- * A connection is given further reads while those that it has are expected to take less than this, in ms. To wake another backend costs this thread
- * and the server more than a short read does.
+ * So many short reads share a connection. To wake another backend costs this thread and the server more than a short read does. It is a number and no
+ * time, because reads seem to take longer while they are spread, and would stay so.
  */
-const sharedMsMax = 1;
+const sharedMax = 8;
 /** After so many ms without an answer a connection is not shared any more: its read takes longer than was expected. */
 const stalledMs = 2;
 
 /**
- * Returns the first connection that will soon be done with what it has; for a read that takes long, and where there is none, the least busy one.
+ * Returns the first connection that has few short reads; for a long one, and where there is none, the least busy one.
  * @param expectedMs the time that the read is expected to take
  * @param now `nowMs` by the clock of `progressMs`, `dateMs` by that of `notBeforeMs`
  */
 export function chosenSlot<Slot extends SlotLoad>(slots: readonly Slot[], expectedMs: number, now: Now): Slot | undefined {
-	const shared = expectedMs < sharedMsMax ? slots.find((slot) => isShared(slot, now.nowMs)) : undefined;
+	const shared = !isLong(expectedMs) ? slots.find((slot) => isShared(slot, now.nowMs)) : undefined;
 	return shared ?? leastBusy(slots, now);
+}
+
+export function isLong(expectedMs: number): boolean {
+	return expectedMs >= longMs;
 }
 
 interface Now {
@@ -36,8 +44,9 @@ interface Now {
 	dateMs: number;
 }
 
-function isShared({ open, inFlight, expectedMs, progressMs }: SlotLoad, nowMs: number): boolean {
-	return open !== undefined && (inFlight === 0 || (expectedMs < sharedMsMax && nowMs - progressMs < stalledMs));
+function isShared({ open, inFlight, longInFlight, progressMs }: SlotLoad, nowMs: number): boolean {
+	if (open === undefined) return false;
+	return inFlight === 0 || (longInFlight === 0 && inFlight < sharedMax && nowMs - progressMs < stalledMs);
 }
 
 /** The time for which a connection has something to do: a read that has taken longer than was expected will go on for as long, for all one knows. */

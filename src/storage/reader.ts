@@ -7,7 +7,7 @@ import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import type { WithoutSession } from './pooling.ts';
 import { ReadCosts } from './read-costs.ts';
-import { chosenSlot, type SlotLoad } from './read-slots.ts';
+import { chosenSlot, isLong, type SlotLoad } from './read-slots.ts';
 import type { ReplicaCondition } from './replica/replica-watch.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';
 import { Wire, type WireStatement } from './wire.ts';
@@ -61,6 +61,7 @@ export class Reader {
 			open: undefined,
 			opening: undefined,
 			inFlight: 0,
+			longInFlight: 0,
 			expectedMs: 0,
 			progressMs: 0,
 			failures: 0,
@@ -115,7 +116,9 @@ export class Reader {
 		const expectedMs = this.#costs.expectedMs(name);
 		const slot = this.#choose(expectedMs);
 		if (slot.inFlight === 0) slot.progressMs = performance.now();
+		const long = isLong(expectedMs) ? 1 : 0;
 		slot.inFlight++;
+		slot.longInFlight += long;
 		slot.expectedMs += expectedMs;
 		this.#inFlight++;
 		let open: OpenReader | undefined;
@@ -141,6 +144,7 @@ export class Reader {
 			if (sentMs !== undefined) this.#costs.took(name, endedMs - Math.max(sentMs, slot.progressMs));
 			slot.progressMs = endedMs;
 			slot.inFlight--;
+			slot.longInFlight -= long;
 			// Sums of fractions do not come back to 0.
 			slot.expectedMs = slot.inFlight === 0 ? 0 : slot.expectedMs - expectedMs;
 			this.#inFlight--;

@@ -6,7 +6,7 @@ import { chosenSlot, type SlotLoad } from '#storage/read-slots.ts';
 const now = { nowMs: 1000, dateMs: 5000 };
 
 function slot(load: Partial<SlotLoad> = {}): SlotLoad {
-	return { open: {}, inFlight: 0, expectedMs: 0, progressMs: now.nowMs, failures: 0, notBeforeMs: 0, ...load };
+	return { open: {}, inFlight: 0, longInFlight: 0, expectedMs: 0, progressMs: now.nowMs, failures: 0, notBeforeMs: 0, ...load };
 }
 
 /** Returns the place of the connection that is chosen for a short read. */
@@ -19,8 +19,8 @@ describe('the connection of a read', () => {
 	});
 
 	test('is another one when the reads before it are many, or take long', () => {
-		assert.equal(placeOf(slot({ inFlight: 11, expectedMs: 1.1 }), slot({ inFlight: 2, expectedMs: 0.2 }), slot()), 1);
-		assert.equal(placeOf(slot({ inFlight: 1, expectedMs: 50 }), slot()), 1);
+		assert.equal(placeOf(slot({ inFlight: 8, expectedMs: 0.8 }), slot({ inFlight: 2, expectedMs: 0.2 }), slot()), 1);
+		assert.equal(placeOf(slot({ inFlight: 1, longInFlight: 1, expectedMs: 50 }), slot()), 1);
 	});
 
 	test('is none that does not answer in the time that was expected', () => {
@@ -28,7 +28,8 @@ describe('the connection of a read', () => {
 	});
 
 	test('is the one that is done first when all have enough to do', () => {
-		const busy = (inFlight: number, expectedMs: number, progressMs = now.nowMs) => slot({ inFlight, expectedMs, progressMs });
+		const busy = (inFlight: number, expectedMs: number, progressMs = now.nowMs) =>
+			slot({ inFlight, longInFlight: 1, expectedMs, progressMs });
 		assert.equal(placeOf(busy(2, 9), busy(2, 6), busy(3, 15)), 1);
 		assert.equal(placeOf(busy(1, 300), busy(17, 1.7), busy(1, 5)), 1);
 		assert.equal(placeOf(busy(1, 0.1, now.nowMs - 8000), busy(1, 5), busy(1, 7)), 1);
@@ -41,12 +42,12 @@ describe('the connection of a read', () => {
 
 	test('is one that has to be opened only when those that are open have enough to do', () => {
 		assert.equal(placeOf(slot({ open: undefined }), slot({ inFlight: 1, expectedMs: 0.2 })), 1);
-		assert.equal(placeOf(slot({ open: undefined }), slot({ inFlight: 1, expectedMs: 5 })), 0);
+		assert.equal(placeOf(slot({ open: undefined }), slot({ inFlight: 1, longInFlight: 1, expectedMs: 5 })), 0);
 	});
 
 	test('is one that cannot be opened only when none is open', () => {
 		const failed = { open: undefined, failures: 1 };
-		assert.equal(placeOf(slot({ ...failed, notBeforeMs: 6000 }), slot({ inFlight: 9, expectedMs: 99 })), 1);
+		assert.equal(placeOf(slot({ ...failed, notBeforeMs: 6000 }), slot({ inFlight: 9, longInFlight: 9, expectedMs: 99 })), 1);
 		assert.equal(placeOf(slot({ ...failed, notBeforeMs: 6000 }), slot({ ...failed, notBeforeMs: 4000 })), 1);
 	});
 });
