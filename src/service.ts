@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { openAccess } from '#access/access.ts';
 import { openAudit } from '#access/audit.ts';
 import { firstAdministrator } from '#access/first-administrator.ts';
@@ -8,6 +7,7 @@ import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
 import { type Closer, openParts } from '#core/closers.ts';
 import { collectInOneThread } from '#core/collection.ts';
+import { ingestThreadsOf } from '#core/ingest-threads.ts';
 import type { Log } from '#core/log.ts';
 import { type NodeLine, OwnQuotas } from '#core/node-line.ts';
 import { optimiseSooner } from '#core/optimisation.ts';
@@ -21,7 +21,7 @@ import { Ingest } from '#ingest/worker.ts';
 import { Renderer } from '#rendering/renderer.ts';
 import { watchBudget } from '#retention/budget.ts';
 import { keepRetention } from '#retention/keep.ts';
-import { Shards, type ShardsOptions } from '#site/shards.ts';
+import { Shards } from '#site/shards.ts';
 import { watchBackups } from '#storage/backup-age.ts';
 import { checkPooling, checkReplicaPooling } from '#storage/check-pooling.ts';
 import { Database } from '#storage/database.ts';
@@ -202,7 +202,7 @@ async function openNode(
 	const store = configuredObjectStore(config, segmentSettings(limits, writer, log, metrics), () => metrics.objectStoreRetries.inc());
 	const { objects, health: objectStore } = boundedStore(store, { limits, metrics, log });
 	onClose(() => objects.close());
-	const threads = threadsOf(config, place);
+	const threads = ingestThreadsOf(config, place.count);
 	const ingesting = { databaseUrl, limits, logLevel: config.LOG_LEVEL, objectsFolder: objectsFolder(config), writer, placements };
 	const inPlace = new Ingest(ingesting, store instanceof FileStore ? store : undefined);
 	const feeds = countFeeds({ database, metrics, limits, log, onClose }, () => gateway.waitingBySender());
@@ -251,12 +251,6 @@ async function openNode(
 		bulk,
 		consolePage,
 	};
-}
-
-/** Leaves one processor for the sockets. The only worker gets a second thread under load, because sockets need less than a whole processor. */
-function threadsOf({ WORKERS }: Config, { count }: Place): Pick<ShardsOptions, 'workers' | 'mayHaveSecondThread'> {
-	const workers = Math.max(1, Math.round((WORKERS ?? availableParallelism() - 1) / count));
-	return { workers, mayHaveSecondThread: WORKERS === undefined && count === 1 && availableParallelism() > 1 };
 }
 
 type BulkMeans = Omit<Parameters<typeof BulkJobs.open>[0], 'worker'> & Pick<ServiceNode, 'onClose'>;

@@ -25,7 +25,7 @@ export interface ShardsOptions {
 	/** The worker's entry file. */
 	worker: URL;
 	workers: number;
-	/** Lets the second lane of the only worker have a thread of its own once there is work for both. */
+	/** Lets the second lane of a worker have a thread of its own once there is work for both. */
 	mayHaveSecondThread?: boolean;
 	/** The place of the process in its node; it tells its shards apart from those of the others. */
 	place?: number;
@@ -104,9 +104,8 @@ export class Shards implements SiteGateway {
 	#addWorker(): void {
 		const thread = this.#open(lanesPerWorker, { isLazy: false, hasSpare: true });
 		this.#watchdog.watch(thread, this.#options.limits.sharedCpuMsMax);
-		const hasSecond = this.#options.mayHaveSecondThread === true && this.#options.workers === 1;
 		for (let lane = 0; lane < lanesPerWorker; lane++) {
-			const second = hasSecond && lane > 0 ? this.#secondThread({ thread, lane }) : undefined;
+			const second = this.#options.mayHaveSecondThread === true && lane > 0 ? this.#secondThread({ thread, lane }) : undefined;
 			const assignmentOf: AssignmentOf = (deliveries, isAhead) =>
 				second?.assignmentOf(isAhead, this.#isForWorkers(deliveries)) ?? { thread, lane };
 			this.#lanes.push(this.#createLane(assignmentOf));

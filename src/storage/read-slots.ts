@@ -1,4 +1,4 @@
-/** What a connection for reads has to do. */
+/** Describes what a connection for reads has to do. */
 export interface SlotLoad {
 	/** Undefined while it is not open. */
 	readonly open: unknown;
@@ -31,7 +31,7 @@ const stalledMs = 2;
  * @param now `nowMs` by the clock of `progressMs`, `dateMs` by that of `notBeforeMs`
  */
 export function chosenSlot<Slot extends SlotLoad>(slots: readonly Slot[], expectedMs: number, now: Now): Slot | undefined {
-	const shared = !isLong(expectedMs) ? slots.find((slot) => isShared(slot, now.nowMs)) : undefined;
+	const shared = isLong(expectedMs) ? undefined : slots.find((slot) => isShared(slot, now.nowMs));
 	return shared ?? leastBusy(slots, now);
 }
 

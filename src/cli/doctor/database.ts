@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { checkTimeZones } from '#administration/time-zones.ts';
 import { readDatabaseUrl } from '#core/database-url.ts';
+import { ingestThreadsOf } from '#core/ingest-threads.ts';
 import { StartError } from '#core/start-error.ts';
 import { processesOf } from '#processes/start-node.ts';
 import { checkPooling } from '#storage/check-pooling.ts';
@@ -141,10 +142,9 @@ function settingFindings({ number, version, ...settings }: Settings): Finding[] 
 /** The connections of a node, as docs/operations.md adds them up. */
 function connectionsOf(config: Config): number {
 	const processes = processesOf(config);
-	const cores = availableParallelism();
-	const workers = Math.max(config.WORKERS ?? Math.max(1, cores - 1), processes);
+	const workers = Math.max(config.WORKERS ?? Math.max(1, availableParallelism() - 1), processes);
 	// The lane that gets a thread of its own leaves a connection behind.
-	const second = config.WORKERS === undefined && workers === 1 && cores > 1 ? 1 : 0;
+	const second = ingestThreadsOf(config, processes).mayHaveSecondThread ? 1 : 0;
 	const { peopleConnectionsMax: people, readConnectionsMax: reads, bulkRunningMax } = config.limits;
 	// With a replica, the connections that read in its place serve the pages of the console too, and one more in each process compares the two servers.
 	const readers = Math.max(reads, 2 * processes) + (config.DATABASE_READ_URL === undefined ? 0 : -processes);
