@@ -149,7 +149,9 @@ function worksOf(directory: string, options: CompareOptions): Work[] {
 	const works = [
 		mllp(1, options),
 		mllp(64, options),
-		...['read', '?identifier=', 'Observation?patient=', '?name=', 'create', 'Observation create'].map((name) => fhir(name, options)),
+		...['read', '?identifier=', 'Observation?patient=', '?name=', '?name= of many', '?name= of some', 'create', 'Observation create'].map(
+			(name) => fhir(name, options),
+		),
 		image('10 KB', 1, 400, 8600, 10_000),
 		image('10 KB', 4, 1000, 8600, 20_000),
 		image('10 KB', 8, 1300, 8600, 30_000),

@@ -1,6 +1,7 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import type { Log } from '#core/log.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import { type Config, ConfigurationError } from './config.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -105,7 +106,7 @@ export class WatchedCertificates implements Certificates {
 	readonly #log: Log;
 	readonly #metrics: Pick<Metrics, 'tlsRemaining' | 'tlsRenewals'>;
 	readonly #takers: (() => void)[] = [];
-	readonly #timer: NodeJS.Timeout;
+	readonly #timer: Stoppable;
 	#read: ReadFiles | undefined;
 	#seen: string;
 
@@ -117,7 +118,7 @@ export class WatchedCertificates implements Certificates {
 		this.#seen = this.#states();
 		this.#read = readCertificates(files, Date.now());
 		this.#measure();
-		this.#timer = setInterval(() => this.renew(), everyMs).unref();
+		this.#timer = systemTimers.every(everyMs, () => this.renew());
 	}
 
 	get identity(): TlsIdentity | undefined {
@@ -150,7 +151,7 @@ export class WatchedCertificates implements Certificates {
 	}
 
 	close(): void {
-		clearInterval(this.#timer);
+		this.#timer.stop();
 	}
 
 	/** Follows links, as the secrets of Kubernetes are. */

@@ -182,8 +182,8 @@ describe('source text', () => {
 	const workers = files('workers/**/*.ts');
 
 	test('formats and record do no I/O', () => {
-		// They compute and touch nothing.
-		const allowed = /^node:(crypto|buffer|util|zlib)$/;
+		// They compute and touch nothing; by `module` they load what ships with them, when it is first needed.
+		const allowed = /^node:(crypto|buffer|util|zlib|module)$/;
 		// Run by hand, they write source text; nothing imports them.
 		const generators = ['src/fhir/validation/generate.ts', 'src/fhir/profiles/generate.ts', 'src/dicom/generate.ts'];
 		const impure = imports.filter(

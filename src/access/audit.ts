@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { systemTimers } from '#core/timers.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { Connection } from '#storage/connection.ts';
 import { stateOf, troubleOf } from '#storage/sqlstate.ts';
@@ -68,13 +69,13 @@ interface Waiting extends AuditEvent {
  */
 export function openAudit(options: AuditOptions): Audit {
 	const trail = new Trail(options);
-	const timer = setInterval(() => trail.flush(false), options.limits.auditWaitMsMax).unref();
+	const timer = systemTimers.every(options.limits.auditWaitMsMax, () => trail.flush(false));
 	return {
 		record: (event) => trail.record(event),
 		recordOf: (event) => trail.recordOf(event),
 		recordAccess: (access) => trail.recordAccess(access),
 		async close() {
-			clearInterval(timer);
+			timer.stop();
 			await trail.close();
 		},
 	};

@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Clock } from '#core/clock.ts';
 import type { Beginning, Sampling } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noDefinitions } from '#storage/site-definitions.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
@@ -90,7 +91,7 @@ export class DatabaseDirectory
 	#looks: NodeJS.Timeout | undefined;
 	/** True once the log has said that nobody is known any more. */
 	#expired = false;
-	#timer: NodeJS.Timeout | undefined;
+	#timer: Stoppable | undefined;
 	/** Settles with the poll under way. */
 	#polling: Promise<void> = Promise.resolve();
 	/** The poll behind it, when somebody waits for it. */
@@ -216,11 +217,10 @@ export class DatabaseDirectory
 
 	#schedule(): void {
 		if (this.#closed) return;
-		this.#timer = setTimeout(() => {
+		this.#timer = systemTimers.about(pollMs, () => {
 			const again = () => this.#schedule();
 			this.refresh().then(again, again);
-		}, pollMs);
-		this.#timer.unref();
+		});
 	}
 
 	#recovered(): void {
@@ -280,7 +280,7 @@ export class DatabaseDirectory
 
 	async close(): Promise<void> {
 		this.#closed = true;
-		clearTimeout(this.#timer);
+		this.#timer?.stop();
 		clearInterval(this.#looks);
 		await this.#next?.catch(() => undefined);
 		await this.#polling;

@@ -1,4 +1,5 @@
 import { newId } from '#core/id.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { Cell } from '#storage/cell.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { claimDeliveries, countTroubled, noteDelivery, readNodeRecipients } from '#storage/statements/administrative/notify.ts';
@@ -41,7 +42,7 @@ interface Delivery extends Addressee {
 export class Notifier {
 	readonly #options: NotifierOptions;
 	readonly #holder = newId();
-	readonly #timer: NodeJS.Timeout;
+	readonly #timer: Stoppable;
 	#round: Promise<void> | undefined;
 	#isClosing = false;
 	#isAway = false;
@@ -49,12 +50,12 @@ export class Notifier {
 
 	constructor(options: NotifierOptions) {
 		this.#options = options;
-		this.#timer = setInterval(() => this.#wake(), everyMs).unref();
+		this.#timer = systemTimers.every(everyMs, () => this.#wake());
 	}
 
 	async close(): Promise<void> {
 		this.#isClosing = true;
-		clearInterval(this.#timer);
+		this.#timer.stop();
 		await this.#round;
 	}
 

@@ -8,6 +8,7 @@ import type { Place } from '#core/place.ts';
 import { RepeatedTrouble } from '#core/repeated.ts';
 import { takeShares } from '#core/take-shares.ts';
 import { TaskPool } from '#core/task-pool.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
 import type { Database } from '#storage/database.ts';
 import { BulkDirectory, bodyOf, fileOf } from './directory.ts';
@@ -88,7 +89,7 @@ export class BulkJobs {
 	readonly #running = new Map<LocalJob, Promise<void>>();
 	/** Settles with the last look for a job that may run. One follows the other, because each takes and gives back shares. */
 	#starting: Promise<void> = Promise.resolve();
-	#timers: NodeJS.Timeout[] = [];
+	#timers: Stoppable[] = [];
 	#closed = false;
 
 	private constructor(options: BulkOptions) {
@@ -134,7 +135,7 @@ export class BulkJobs {
 		}
 		await this.#sweep(place.opensNode);
 		// The jobs of other processes make room without a word.
-		if (place.count > 1) this.#timers.push(setInterval(() => this.#startNext(), lookMs).unref());
+		if (place.count > 1) this.#timers.push(systemTimers.every(lookMs, () => this.#startNext()));
 		this.#every(beatMs, () => this.#beat(), 'the progress of exports and imports could not be recorded');
 		this.#every(
 			Math.min(sweepMs, this.#options.limits.bulkAgeMsMax),
@@ -157,7 +158,7 @@ export class BulkJobs {
 			}
 			isBusy = false;
 		};
-		this.#timers.push(setInterval(() => void act(), ms).unref());
+		this.#timers.push(systemTimers.every(ms, () => void act()));
 	}
 
 	/** Reports to the table that jobs go on, and stops jobs that must not. */
@@ -364,7 +365,7 @@ export class BulkJobs {
 	/** Ends the jobs under way, which are then interrupted. */
 	async close(): Promise<void> {
 		this.#closed = true;
-		for (const timer of this.#timers) clearInterval(timer);
+		for (const timer of this.#timers) timer.stop();
 		const ended = [...this.#running].map(([job, end]) => {
 			job.stop();
 			return end;

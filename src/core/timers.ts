@@ -6,7 +6,9 @@ export interface Timers {
 	soon(run: () => void): void;
 	/** Runs it later, once. Without `holdsProcess` the process may end first. */
 	after(ms: number, run: () => void, holdsProcess: boolean): Stoppable;
-	/** Runs it repeatedly; the process may end at any time. */
+	/** Runs it once, after about this time, when the thread has other such work to do too; the process may end first. */
+	about(ms: number, run: () => void): Stoppable;
+	/** Runs it repeatedly, as often as it says on average, together with other such work; the process may end at any time. */
 	every(ms: number, run: () => void): Stoppable;
 }
 
@@ -20,6 +22,31 @@ export function steadyMs(): number {
 	return seconds * 1e3 + nanoseconds / 1e6;
 }
 
+/**
+ * Work that recurs every half second, or every few of them, is due on the same strokes in a thread. Each time that an idle thread wakes costs more than
+ * most of such work, and without strokes it would wake for each by itself.
+ */
+const strokeMs = 500;
+
+/** Returns the pause until the stroke that is nearest to this time from now; the time itself where it is no number of strokes. */
+function untilStroke(ms: number): number {
+	if (ms % strokeMs !== 0) return ms;
+	const nowMs = performance.now();
+	return Math.ceil(Math.round((nowMs + ms) / strokeMs) * strokeMs - nowMs);
+}
+
+function onStrokes(ms: number, run: () => void): Stoppable {
+	let timer: NodeJS.Timeout;
+	const wait = () => {
+		timer = setTimeout(() => {
+			wait();
+			run();
+		}, untilStroke(ms)).unref();
+	};
+	wait();
+	return { stop: () => clearTimeout(timer) };
+}
+
 export const systemTimers: Timers = {
 	elapsedMs: () => performance.now(),
 	soon: (run) => {
@@ -30,7 +57,9 @@ export const systemTimers: Timers = {
 		if (!holdsProcess) timer.unref();
 		return { stop: () => clearTimeout(timer) };
 	},
+	about: (ms, run) => systemTimers.after(untilStroke(ms), run, false),
 	every: (ms, run) => {
+		if (ms % strokeMs === 0) return onStrokes(ms, run);
 		const timer = setInterval(run, ms).unref();
 		return { stop: () => clearInterval(timer) };
 	},

@@ -31,7 +31,7 @@ export function watch({ everyMs, look, failure, level = 'debug', log, timers = s
 		} catch (error) {
 			log[level]({ err: error }, failure);
 		}
-		if (!isClosed) timer = timers.after(everyMs, again, false);
+		if (!isClosed) timer = timers.about(everyMs, again);
 	};
 	const again = () => {
 		looking = lookOnce();

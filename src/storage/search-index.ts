@@ -1,4 +1,5 @@
 import type { Log } from '#core/log.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { IndexedType } from '#record/search-entry.ts';
 import type { Connection } from './connection.ts';
 import { type ColumnValues, type Statement, textArray } from './statement.ts';
@@ -146,7 +147,7 @@ export class SearchIndex {
 /** Fills the index for as long as the node runs. A failure loses nothing: searches read what is not in the index, and it is tried again. */
 export function keepSearchIndex({ log, ...options }: SearchIndexOptions & { log: Log }): { close(): Promise<void> } {
 	const index = new SearchIndex(options);
-	let timer: NodeJS.Timeout | undefined;
+	let timer: Stoppable | undefined;
 	let isClosed = false;
 	let hasFailed = false;
 	let last = Promise.resolve();
@@ -165,14 +166,14 @@ export function keepSearchIndex({ log, ...options }: SearchIndexOptions & { log:
 			.then(next);
 	};
 	const next = () => {
-		if (!isClosed) timer = setTimeout(round, roundMs).unref();
+		if (!isClosed) timer = systemTimers.about(roundMs, round);
 	};
 	next();
 	return {
 		async close() {
 			isClosed = true;
 			index.close();
-			clearTimeout(timer);
+			timer?.stop();
 			await last;
 		},
 	};

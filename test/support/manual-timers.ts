@@ -25,6 +25,10 @@ export class ManualTimers implements Timers {
 		return this.#add({ atMs: this.#nowMs + ms, everyMs: undefined, run, holdsProcess });
 	}
 
+	about(ms: number, run: () => void): Stoppable {
+		return this.after(ms, run, false);
+	}
+
 	every(ms: number, run: () => void): Stoppable {
 		return this.#add({ atMs: this.#nowMs + ms, everyMs: ms, run, holdsProcess: false });
 	}

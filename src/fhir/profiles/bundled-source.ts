@@ -1,19 +1,22 @@
-import r4 from './bundled/r4.json' with { type: 'json' };
-import usCore from './bundled/us-core.json' with { type: 'json' };
-import ips from './bundled/uv-ips.json' with { type: 'json' };
+import { createRequire } from 'node:module';
 import { type Definition, type DefinitionKind, type DefinitionSource, Library } from './library.ts';
 import type { Line } from './line.ts';
 
-/** The definitions that ship with the product. Each is parsed when it is first asked for. */
+/** Profiles, extensions and terms of R4, US Core and IPS. */
+const files = ['./bundled/r4.json', './bundled/us-core.json', './bundled/uv-ips.json'];
+const load = createRequire(import.meta.url);
+
+/**
+ * The definitions that ship with the product. The files are loaded when a definition is first asked for, since many nodes check no profile and each
+ * of their threads would hold 4 MB for nothing; each definition is parsed when it is first asked for.
+ */
 class BundledSource implements DefinitionSource {
-	readonly #texts = new Map<string, string[]>();
+	#read: ReadonlyMap<string, string[]> | undefined;
 	readonly #parsed = new Map<string, readonly Definition[]>();
 
-	constructor(...parts: readonly (readonly Line[])[]) {
-		for (const [kind, url, text] of parts.flat()) {
-			const name = `${kind} ${url}`;
-			this.#texts.set(name, [...(this.#texts.get(name) ?? []), text]);
-		}
+	get #texts(): ReadonlyMap<string, string[]> {
+		this.#read ??= readTexts();
+		return this.#read;
 	}
 
 	find(kind: DefinitionKind, url: string): readonly Definition[] {
@@ -34,11 +37,22 @@ class BundledSource implements DefinitionSource {
 	}
 }
 
-let source: BundledSource | undefined;
+function readTexts(): ReadonlyMap<string, string[]> {
+	const texts = new Map<string, string[]>();
+	for (const file of files) {
+		const lines: readonly Line[] = load(file);
+		for (const [kind, url, text] of lines) {
+			const name = `${kind} ${url}`;
+			texts.set(name, [...(texts.get(name) ?? []), text]);
+		}
+	}
+	return texts;
+}
 
-/** Returns what ships: profiles, extensions and terms of R4, US Core and IPS. */
+const source = new BundledSource();
+
+/** Returns what ships. */
 export function bundled(): BundledSource {
-	source ??= new BundledSource(...([r4, usCore, ips] as unknown as readonly (readonly Line[])[]));
 	return source;
 }
 

@@ -1,5 +1,6 @@
 import { newId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { systemTimers } from '#core/timers.ts';
 import type { Connection } from '../connection.ts';
 import { plainArray, textArray } from '../statement.ts';
 import { addFeedHours, setFeedQueues } from '../statements/write-feed-hours.ts';
@@ -88,11 +89,11 @@ export function keepFeedHours(options: {
 		last = last.then(write);
 		return last;
 	};
-	const timer = setInterval(() => void flush(), feedFlushMs).unref();
+	const timer = systemTimers.every(feedFlushMs, () => void flush());
 	return {
 		flush,
 		async close() {
-			clearInterval(timer);
+			timer.stop();
 			await flush();
 		},
 	};

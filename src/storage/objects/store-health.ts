@@ -45,7 +45,7 @@ export class StoreHealth {
 	}
 
 	#afterPause(): Stoppable {
-		return this.#timers.after(probeMs, () => this.#probe(), false);
+		return this.#timers.about(probeMs, () => this.#probe());
 	}
 
 	#probe(): void {

@@ -1,6 +1,7 @@
 import type { RemoteAeDirectory } from '#access/directory.ts';
 import type { Log } from '#core/log.ts';
 import type { TargetPolicy } from '#core/target-policy.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import { commitmentReport, commitmentTransferSyntaxes } from '#dicom/commitment.ts';
 import type { CommitmentTable, NewCommitment, NotedCommitment } from '#storage/commitments.ts';
 import type { ObjectStore } from '#storage/objects/object-store.ts';
@@ -52,7 +53,7 @@ export class Commitments implements CommitmentService {
 	/** How many polls in a row found nothing. */
 	#idlePolls = 0;
 	#isPolling = false;
-	#timer: NodeJS.Timeout | undefined;
+	#timer: Stoppable | undefined;
 	#removedOldMs = 0;
 	#isFailing = false;
 
@@ -77,7 +78,7 @@ export class Commitments implements CommitmentService {
 	/** Gives up the reports under way. Another node or the next start continues them. */
 	async close(): Promise<void> {
 		this.#closing.abort();
-		clearTimeout(this.#timer);
+		this.#timer?.stop();
 		await this.#polling;
 		await Promise.all(this.#underWay);
 	}
@@ -87,32 +88,28 @@ export class Commitments implements CommitmentService {
 		const isAsleep = this.#idlePolls > 1;
 		this.#idlePolls = 0;
 		if (!isAsleep || this.#isPolling) return;
-		clearTimeout(this.#timer);
+		this.#timer?.stop();
 		this.#schedule();
 	}
 
 	#schedule(): void {
 		if (this.#closing.signal.aborted) return;
-		this.#timer = setTimeout(
-			() => {
-				this.#isPolling = true;
-				this.#polling = this.#poll().then(
-					() => {
-						this.#isFailing = false;
-					},
-					(error) => {
-						if (!this.#isFailing) this.#options.log.warn({ err: error }, 'requests for storage commitment cannot be looked up');
-						this.#isFailing = true;
-					},
-				);
-				void this.#polling.then(() => {
-					this.#isPolling = false;
-					this.#schedule();
-				});
-			},
-			pollMs * 2 ** Math.min(idlePollsMax, Math.max(0, this.#idlePolls - 1)),
-		);
-		this.#timer.unref();
+		this.#timer = systemTimers.about(pollMs * 2 ** Math.min(idlePollsMax, Math.max(0, this.#idlePolls - 1)), () => {
+			this.#isPolling = true;
+			this.#polling = this.#poll().then(
+				() => {
+					this.#isFailing = false;
+				},
+				(error) => {
+					if (!this.#isFailing) this.#options.log.warn({ err: error }, 'requests for storage commitment cannot be looked up');
+					this.#isFailing = true;
+				},
+			);
+			void this.#polling.then(() => {
+				this.#isPolling = false;
+				this.#schedule();
+			});
+		});
 	}
 
 	async #poll(): Promise<void> {

@@ -10,6 +10,7 @@ import type { Log } from '#core/log.ts';
 import { type LoopLagReader, loopLag } from '#core/loop-lag.ts';
 import type { MetricSnapshot } from '#core/metric-snapshot.ts';
 import type { FigureSource, NodeLine, Reading, StorageRead, StorageUsed } from '#core/node-line.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { databaseBytes, imageBytes } from '#storage/statements/administrative/storage-used.ts';
 import { StoredHour } from './last-hour.ts';
@@ -84,7 +85,7 @@ export class Figures implements FigureSource {
 	/** This process has read these. The ones that are shown come with each reading. */
 	#storage: StorageRead = { slugs: new Map(), used: undefined };
 	#storageAtMs = 0;
-	#timer: NodeJS.Timeout | undefined;
+	#timer: Stoppable | undefined;
 	#taking: Promise<void> = Promise.resolve();
 
 	constructor(options: FiguresOptions) {
@@ -114,7 +115,7 @@ export class Figures implements FigureSource {
 		}
 		await this.#resume();
 		void this.take();
-		this.#timer = setInterval(() => void this.take(), pointMs).unref();
+		this.#timer = systemTimers.every(pointMs, () => void this.take());
 	}
 
 	/** Takes a point now: that of the node if it is given, else that of this process. Never rejects. */
@@ -130,7 +131,7 @@ export class Figures implements FigureSource {
 	}
 
 	async close(): Promise<void> {
-		clearInterval(this.#timer);
+		this.#timer?.stop();
 		await this.#taking;
 		this.#lag?.end();
 	}

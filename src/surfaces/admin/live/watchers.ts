@@ -2,6 +2,7 @@ import { reachOf, type Session, type Sessions } from '#access/sessions.ts';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { Quotas } from '#core/node-line.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { AdminLimits } from '../limits.ts';
 import type { AdminMetrics } from '../metrics.ts';
 import type { Figures } from './figures.ts';
@@ -49,12 +50,12 @@ const quotaOf = (userId: string) => `live watchers of ${userId}`;
 export class Watchers {
 	readonly #open = new Set<Watcher>();
 	readonly #options: WatchersOptions;
-	readonly #timer: NodeJS.Timeout;
+	readonly #timer: Stoppable;
 	#checking = false;
 
 	constructor(options: WatchersOptions, figures: Figures) {
 		this.#options = options;
-		this.#timer = setInterval(() => void this.#check(), sessionCheckMs).unref();
+		this.#timer = systemTimers.every(sessionCheckMs, () => void this.#check());
 		figures.onPoint(() => {
 			for (const watcher of this.#open) watcher.wake();
 		});
@@ -128,7 +129,7 @@ export class Watchers {
 
 	/** Ends all streams. */
 	close(): void {
-		clearInterval(this.#timer);
+		this.#timer.stop();
 		for (const watcher of this.#open) end(watcher);
 	}
 }
