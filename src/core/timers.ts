@@ -6,7 +6,7 @@ export interface Timers {
 	soon(run: () => void): void;
 	/** Runs it later, once. Without `holdsProcess` the process may end first. */
 	after(ms: number, run: () => void, holdsProcess: boolean): Stoppable;
-	/** Runs it once, after about this time, when the thread has other such work to do too; the process may end first. */
+	/** Runs it once, at most 0.1 s later and 0.4 s sooner, when the thread has other such work to do too; the process may end first. */
 	about(ms: number, run: () => void): Stoppable;
 	/** Runs it repeatedly, as often as it says on average, together with other such work; the process may end at any time. */
 	every(ms: number, run: () => void): Stoppable;
@@ -27,12 +27,16 @@ export function steadyMs(): number {
  * most of such work, and without strokes it would wake for each by itself.
  */
 const strokeMs = 500;
+const laterMsMax = 100;
 
-/** Returns the pause until the stroke that is nearest to this time from now; the time itself where it is no number of strokes. */
+/**
+ * Returns the pause until the last stroke that is at most a tenth of a second later than this time from now, and so at most four tenths sooner; the time
+ * itself where it is no number of strokes.
+ */
 function untilStroke(ms: number): number {
 	if (ms % strokeMs !== 0) return ms;
 	const nowMs = performance.now();
-	return Math.ceil(Math.round((nowMs + ms) / strokeMs) * strokeMs - nowMs);
+	return Math.ceil(Math.floor((nowMs + ms + laterMsMax) / strokeMs) * strokeMs - nowMs);
 }
 
 function onStrokes(ms: number, run: () => void): Stoppable {
