@@ -149,7 +149,7 @@ function worksOf(directory: string, options: CompareOptions): Work[] {
 	const works = [
 		mllp(1, options),
 		mllp(64, options),
-		...['read', '?identifier=', 'Observation?patient=', '?name=', '?name= of many', '?name= of some', 'create', 'Observation create'].map(
+		...['read', '?identifier=', 'Observation?patient=', '?name=', '?name, many=', '?name, some=', 'create', 'Observation create'].map(
 			(name) => fhir(name, options),
 		),
 		image('10 KB', 1, 400, 8600, 10_000),

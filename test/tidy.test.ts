@@ -182,8 +182,10 @@ describe('source text', () => {
 	const workers = files('workers/**/*.ts');
 
 	test('formats and record do no I/O', () => {
-		// They compute and touch nothing; by `module` they load what ships with them, when it is first needed.
-		const allowed = /^node:(crypto|buffer|util|zlib|module)$/;
+		// They compute and touch nothing.
+		const allowed = /^node:(crypto|buffer|util|zlib)$/;
+		// It loads definitions that ship with it when the first is asked for, where others import theirs.
+		const loads = 'src/fhir/profiles/bundled-source.ts → node:module';
 		// Run by hand, they write source text; nothing imports them.
 		const generators = ['src/fhir/validation/generate.ts', 'src/fhir/profiles/generate.ts', 'src/dicom/generate.ts'];
 		const impure = imports.filter(
@@ -192,7 +194,7 @@ describe('source text', () => {
 		);
 		assert.deepEqual(
 			impure.map(({ from, specifier }) => `${from} → ${specifier}`),
-			[],
+			[loads],
 		);
 	});
 

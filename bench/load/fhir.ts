@@ -23,9 +23,9 @@ export function workloads(size: number): Record<string, () => LoadRequest> {
 		read: () => ({ method: 'GET', path: `/fhir/Patient/${patientId(any())}` }),
 		'?identifier=': () => ({ method: 'GET', path: `/fhir/Patient?identifier=urn:oid:2.16.840.1.113883.19.3%7CM${any()}` }),
 		'?name=': () => ({ method: 'GET', path: `/fhir/Patient?name=${familyName(any()).slice(-7)}&_count=20` }),
-		// How common a name is decides which way of searching is quick: a tenth of the patients have this one, and one in a hundred the next.
-		'?name= of many': () => ({ method: 'GET', path: `/fhir/Patient?name=${familyName(any()).split('-')[0]}&_count=20` }),
-		'?name= of some': () => ({ method: 'GET', path: `/fhir/Patient?name=${familyName(any()).slice(-4)}&_count=20` }),
+		// How common a name is decides which way of searching is quick: a tenth of the patients have this one, and three in a hundred the next.
+		'?name, many=': () => ({ method: 'GET', path: `/fhir/Patient?name=${familyName(any()).split('-')[0]}&_count=20` }),
+		'?name, some=': () => ({ method: 'GET', path: `/fhir/Patient?name=${familyName(any()).slice(-4)}&_count=20` }),
 		'?birthdate=': () => ({ method: 'GET', path: `/fhir/Patient?birthdate=${birthDate(any())}&_count=20` }),
 		'?gender=': () => ({ method: 'GET', path: `/fhir/Patient?gender=${any() % 2 === 0 ? 'male' : 'female'}&_count=20` }),
 		'Patient?': () => ({ method: 'GET', path: '/fhir/Patient?_count=20' }),

@@ -13,13 +13,14 @@ export async function idle(recorder: Recorder, options: SuiteOptions): Promise<v
 	await subject.service.end('SIGTERM');
 	await subject.restart();
 	const pause = (of: number) => new Promise((resolve) => setTimeout(resolve, of * 1000));
-	await pause(options.isQuick ? 1 : 60);
+	const stillFor = options.isQuick ? 1 : 60;
+	await pause(stillFor);
 	const used = subject.observe();
 	await pause(seconds);
 	const { main, others, database } = used(0);
 	const percent = (cores: number) => `${(cores * 100).toFixed(2)} %`;
 	const { now, highest } = subject.memory();
 	recorder.note(
-		`idle for ${seconds} s, a minute after a start: service ${percent(main + others)} of a core, database ${percent(database)}; resident ${now} MB, at most ${highest} MB since the start`,
+		`idle for ${seconds} s, ${stillFor} s after a start: service ${percent(main + others)} of a core, database ${percent(database)}; resident ${now} MB, at most ${highest} MB since the start`,
 	);
 }

@@ -2,13 +2,9 @@ import { createHistogram, type RecordableHistogram } from 'node:perf_hooks';
 
 /**
  * The time between two looks. Node's own monitor looks a hundred times a second, which alone takes more processor time than all else that an idle
- * service does. A loop that has had next to nothing to do is looked at more rarely, so the first time that it is held up may be missed.
+ * service does.
  */
 const everyMs = 100;
-const idleEveryMs = 500;
-
-/** A loop is idle that worked for less than this part of the time since the last look. */
-const idleBelow = 0.02;
 
 /** The range is 1 ns to an hour, in steps of a hundredth. */
 const range = { lowest: 1, highest: 3_600_000_000_000, figures: 2 };
@@ -29,7 +25,6 @@ class LoopLag {
 	readonly #readers = new Set<RecordableHistogram>();
 	#timer: NodeJS.Timeout | undefined;
 	#dueMs = 0;
-	#worked = performance.eventLoopUtilization();
 
 	/** Begins to measure for a reader. Each reader has its own lags. */
 	follow(): LoopLagReader {
@@ -52,16 +47,12 @@ class LoopLag {
 	}
 
 	#wait(): void {
-		const worked = performance.eventLoopUtilization();
-		const isIdle = performance.eventLoopUtilization(worked, this.#worked).utilization < idleBelow;
-		this.#worked = worked;
-		const ms = isIdle ? idleEveryMs : everyMs;
-		this.#dueMs = performance.now() + ms;
+		this.#dueMs = performance.now() + everyMs;
 		this.#timer = setTimeout(() => {
 			const lag = Math.min(range.highest, Math.max(range.lowest, Math.round((performance.now() - this.#dueMs) * 1e6)));
 			for (const histogram of this.#readers) histogram.record(lag);
 			this.#wait();
-		}, ms).unref();
+		}, everyMs).unref();
 	}
 }
 

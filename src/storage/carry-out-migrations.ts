@@ -11,8 +11,11 @@ import { ormConnection } from './orm-connection.ts';
  */
 export async function carryOutMigrations(pool: ConnectionPool, names: readonly string[]): Promise<string[]> {
 	const migrationsList = (await migrationsIn()).filter(({ name }) => names.includes(name));
+	// The ORM would look for its table in `public` alone, where a role with a `search_path` of its own has none.
+	const [current] = await pool.rows<{ schema: string }>({ text: 'select current_schema() as schema' }, []);
 	const orm = await MikroORM.init({
 		...ormConnection(pool),
+		...(current && { schema: current.schema }),
 		entities: [],
 		discovery: { warnWhenNoEntities: false },
 		extensions: [Migrator],

@@ -38,6 +38,19 @@ describe('migrations', () => {
 		assert.equal(await schemaOf(empty.url), await schemaOf(database.url));
 	});
 
+	test('make and find their tables in the schema of the role, also after the first of them', async () => {
+		await using empty = await emptyDatabase();
+		await execute(
+			empty.url,
+			`create schema apart; alter database "${new URL(empty.url).pathname.slice(1)}" set search_path = apart, public`,
+		);
+		const [first = '', ...others] = await pendingMigrations(empty.url);
+		assert.deepEqual((await migrate(empty.url, { only: [first] })).applied, [first]);
+		assert.deepEqual((await migrate(empty.url)).applied, others);
+		assert.deepEqual(await migrate(empty.url), { applied: [], newer: [] });
+		await execute(empty.url, 'select from apart.mikro_orm_migrations, apart.patient');
+	});
+
 	test('of a later release are worked with, or refused and named, as that release says', async () => {
 		await using database = await testDatabase();
 		await execute(database.url, "insert into mikro_orm_migrations (name, executed_at) values ('9999-later', now())");

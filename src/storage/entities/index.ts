@@ -16,7 +16,7 @@ export { ApiKey, IntegrationClient, Notification, RemoteAe, SignInGroup, SignInP
 
 /**
  * Opens the unit of work over slowly changing data: sites, users, keys, clients, remote AEs, issuers of tokens. The hot paths have statements of their
- * own, so the ORM is loaded when somebody first asks for it: a node that only takes data has 12 MB more without it.
+ * own, so what carries it out (driver, SQL builder) is loaded when somebody first asks for it: a node that only takes data does without these 12 MB.
  */
 export async function openEntities(pool: ConnectionPool): Promise<MikroORM> {
 	const [orm, { ormConnection }] = await Promise.all([import('@mikro-orm/postgresql'), import('../orm-connection.ts')]);

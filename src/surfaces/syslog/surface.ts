@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import type { TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
 import { newId } from '#core/id.ts';
+import { type Stoppable, systemTimers } from '#core/timers.ts';
 import { trailCells } from '#fhir/audit-event.ts';
 import type { Cell } from '#storage/cell.ts';
 import { plainArray } from '#storage/statement.ts';
@@ -74,7 +75,7 @@ class Forwarder {
 	readonly #url: string;
 	readonly #receiver: Receiver;
 	readonly #holder = newId();
-	readonly #timer: NodeJS.Timeout;
+	readonly #timer: Stoppable;
 	readonly #host = hostname();
 	#socket: TLSSocket | undefined;
 	#isAway = false;
@@ -85,12 +86,12 @@ class Forwarder {
 		this.#node = node;
 		this.#url = url;
 		this.#receiver = receiver;
-		this.#timer = setInterval(() => this.#send(), everyMs).unref();
+		this.#timer = systemTimers.every(everyMs, () => this.#send());
 	}
 
 	async close(): Promise<void> {
 		this.#closing = true;
-		clearInterval(this.#timer);
+		this.#timer.stop();
 		await this.#sending;
 		this.#socket?.destroy();
 	}

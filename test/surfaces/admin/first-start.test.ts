@@ -8,11 +8,11 @@ import { ServiceProcess } from '#test/support/service-process.ts';
 import { AdminClient, ownPassword } from './client.ts';
 
 test('the first start that succeeds tells a password once, which opens the console and has to be changed', async () => {
-	const other = createServer().listen(0, '127.0.0.1');
+	await using other = createServer().listen(0, '127.0.0.1');
 	await once(other, 'listening');
 	await using service = new ServiceProcess({ MLLP_PORT: String((other.address() as AddressInfo).port) });
-	await assert.rejects(service.start(), /the MLLP surface cannot listen on [^ ]+: the port is taken/);
-	other.close();
+	await assert.rejects(service.start(), /the mllp surface cannot listen on [^ ]+: the port is taken/i);
+	await other[Symbol.asyncDispose]();
 	// This start fails when it has made the administrator, and before it tells the password.
 	const inTheWay = join(service.dataDir, 'service.json');
 	mkdirSync(join(inTheWay, 'in the way'), { recursive: true });
