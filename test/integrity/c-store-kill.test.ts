@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { checkObjects } from '#administration/objects.ts';
@@ -91,10 +91,10 @@ async function storedIn(database: ConnectionPool, service: ServiceProcess, loads
 		[],
 	);
 	assert.equal(counted?.counted, counted?.held, 'the counts of the studies are those of their instances');
-	// The running service tries every now and then whether its store can be written.
+	// The running processes try every now and then whether their store can be written.
 	const temporary = readdirSync(join(service.dataDir, 'objects/incoming'), { recursive: true, encoding: 'utf8' });
 	assert.deepEqual(
-		temporary.filter((name) => name.endsWith('.part') && !name.includes(`-${service.pid}-`)),
+		temporary.filter((name) => name.endsWith('.part') && !existsSync(`/proc/${name.split('-')[1]}`)),
 		[],
 	);
 	const later = Date.now() + 7_200_000;
