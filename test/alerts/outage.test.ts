@@ -76,12 +76,15 @@ describe('while the database is away', { timeout: 400_000 }, () => {
 		}, 'the end');
 		const ids = webhook.calls.map(({ headers, notice }) => `${notice.event} ${headers['tributary-delivery']}`);
 		const deliveries = await act(administration, 'notification deliveries', { id });
+		// The node may have tried more than once before the receiver took it.
+		const attempts = ids.length - 1;
+		assert.ok(attempts >= 2, 'the receiver refused the first attempt');
 		assert.deepEqual(deliveries.map(told), [
 			['end', 'sent', 1, null],
-			['start', 'sent', 2, null],
+			['start', 'sent', attempts, null],
 		]);
-		assert.deepEqual(ids, [`alert.start ${deliveries[1].id}`, `alert.start ${deliveries[1].id}`, `alert.end ${deliveries[0].id}`]);
-		const [start, , end] = webhook.calls.map(({ notice }) => notice.alert);
+		assert.deepEqual(ids, [...Array(attempts).fill(`alert.start ${deliveries[1].id}`), `alert.end ${deliveries[0].id}`]);
+		const [start, end] = [webhook.calls[0], webhook.calls.at(-1)].map((call) => call?.notice.alert);
 		assert.deepEqual([start.name, start.severity, start.node, start.site], ['TributaryDatabaseDown', 'critical', 'node-1', null]);
 		assert.deepEqual([start.id, start.ended], [end.id, null]);
 		assert.match(start.runbook, /Bring the database back/);
