@@ -55,7 +55,7 @@ describe('while the database is away', { timeout: 400_000 }, () => {
 		const { id } = await act(administration, 'notification add', { by: 'webhook', to: webhook.url, network: true, alerts });
 		const ofSite = await act(administration, 'notification add', { by: 'webhook', to: elsewhere.url, site: 'north' });
 		await eventually(async () => (await metric('tributary_notification_recipients')) === '1', 'the node remembers whom it would tell');
-		webhook.status = 503;
+		webhook.first.push(503);
 		await takeAway(service);
 		await eventually(async () => (await metric('tributary_database_up')) === '0', 'the node misses its database');
 		// The alert needs half a minute, and figures are taken every ten seconds.
@@ -64,7 +64,6 @@ describe('while the database is away', { timeout: 400_000 }, () => {
 			await slowly();
 			return webhook.calls.length > 0;
 		}, 'the alert, while the database is away');
-		webhook.status = 200;
 		await eventually(async () => {
 			await slowly();
 			return (await metric('tributary_notifications_total\\{by="webhook",outcome="sent"\\}')) === '1';
@@ -76,15 +75,12 @@ describe('while the database is away', { timeout: 400_000 }, () => {
 		}, 'the end');
 		const ids = webhook.calls.map(({ headers, notice }) => `${notice.event} ${headers['tributary-delivery']}`);
 		const deliveries = await act(administration, 'notification deliveries', { id });
-		// The node may have tried more than once before the receiver took it.
-		const attempts = ids.length - 1;
-		assert.ok(attempts >= 2, 'the receiver refused the first attempt');
 		assert.deepEqual(deliveries.map(told), [
 			['end', 'sent', 1, null],
-			['start', 'sent', attempts, null],
+			['start', 'sent', 2, null],
 		]);
-		assert.deepEqual(ids, [...Array(attempts).fill(`alert.start ${deliveries[1].id}`), `alert.end ${deliveries[0].id}`]);
-		const [start, end] = [webhook.calls[0], webhook.calls.at(-1)].map((call) => call?.notice.alert);
+		assert.deepEqual(ids, [`alert.start ${deliveries[1].id}`, `alert.start ${deliveries[1].id}`, `alert.end ${deliveries[0].id}`]);
+		const [start, , end] = webhook.calls.map(({ notice }) => notice.alert);
 		assert.deepEqual([start.name, start.severity, start.node, start.site], ['TributaryDatabaseDown', 'critical', 'node-1', null]);
 		assert.deepEqual([start.id, start.ended], [end.id, null]);
 		assert.match(start.runbook, /Bring the database back/);

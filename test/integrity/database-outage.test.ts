@@ -135,8 +135,7 @@ describe('a database that is away', () => {
 	});
 
 	test('closes MLLP connections without an answer when it stays away; nothing of it is stored later', async () => {
-		// The first message of a new service may take seconds where others use the machine.
-		await using service = await testService({ UNAVAILABLE_MS_MAX: '8000' });
+		await using service = await testService({ UNAVAILABLE_MS_MAX: '4000' });
 		await service.addSite('north');
 		const client = await MllpClient.connect(service.port('mllp'));
 		assert.equal(msa(await client.send(adt('0', 'A', 0))).code, 'AA');

@@ -11,7 +11,7 @@ test('the first start that succeeds tells a password once, which opens the conso
 	await using other = createServer().listen(0, '127.0.0.1');
 	await once(other, 'listening');
 	await using service = new ServiceProcess({ MLLP_PORT: String((other.address() as AddressInfo).port) });
-	await assert.rejects(service.start(), /the mllp surface cannot listen on [^ ]+: the port is taken/i);
+	await assert.rejects(service.start(), /the MLLP surface cannot listen on [^ ]+: the port is taken/);
 	await other[Symbol.asyncDispose]();
 	// This start fails when it has made the administrator, and before it tells the password.
 	const inTheWay = join(service.dataDir, 'service.json');
