@@ -19,7 +19,7 @@ export interface Stoppable {
 	stop(): void;
 }
 
-/** What is due on the strokes of this thread: one timer for all of it. */
+/** Keeps what is due on the strokes of this thread, with one timer for all of it. */
 class Strokes {
 	readonly #due = new Map<number, Set<Run>>();
 	#timer: NodeJS.Timeout | undefined;
@@ -52,18 +52,11 @@ class Strokes {
 		this.#timer = setTimeout(() => this.#strike(stroke), Math.max(1, Math.ceil(stroke * strokeMs - performance.now()))).unref();
 	}
 
-	/** Runs what is due, also of strokes that were missed. What is stopped by another of the same stroke is not run. */
+	/** Runs what is due on the first stroke. What is stopped by another of the same stroke is not run. */
 	#strike(stroke: number): void {
 		this.#timerIsFor = Number.POSITIVE_INFINITY;
-		const passed = [...this.#due.keys()].filter((each) => each <= stroke).sort((left, right) => left - right);
-		for (const each of passed) {
-			const due = this.#due.get(each);
-			for (const run of due ?? []) {
-				due?.delete(run);
-				run();
-			}
-			this.#due.delete(each);
-		}
+		for (const run of this.#due.get(stroke) ?? []) run();
+		this.#due.delete(stroke);
 		const next = Math.min(...this.#due.keys());
 		if (next < this.#timerIsFor) this.#wait(next);
 	}

@@ -22,6 +22,9 @@ export function steadyMs(): number {
 	return seconds * 1e3 + nanoseconds / 1e6;
 }
 
+/** Tells whether a time is half a second or a few of them. */
+const isOfStrokes = (ms: number) => ms > 0 && ms % strokeMs === 0;
+
 export const systemTimers: Timers = {
 	elapsedMs: () => performance.now(),
 	soon: (run) => {
@@ -32,9 +35,9 @@ export const systemTimers: Timers = {
 		if (!holdsProcess) timer.unref();
 		return { stop: () => clearTimeout(timer) };
 	},
-	about: (ms, run) => (ms % strokeMs === 0 ? strokes.once(ms, run) : systemTimers.after(ms, run, false)),
+	about: (ms, run) => (isOfStrokes(ms) ? strokes.once(ms, run) : systemTimers.after(ms, run, false)),
 	every: (ms, run) => {
-		if (ms % strokeMs === 0) return strokes.every(ms, run);
+		if (isOfStrokes(ms)) return strokes.every(ms, run);
 		const timer = setInterval(run, ms).unref();
 		return { stop: () => clearInterval(timer) };
 	},

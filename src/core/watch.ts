@@ -53,11 +53,11 @@ export function watch({ everyMs, look, failure, level = 'debug', log, timers = s
  */
 export function repeatedly(everyMs: number, act: () => Promise<unknown>): () => Promise<void> {
 	let acting: Promise<unknown> = Promise.resolve();
-	const timer = setInterval(() => {
+	const timer = systemTimers.every(everyMs, () => {
 		acting = act().catch(() => undefined);
-	}, everyMs).unref();
+	});
 	return async () => {
-		clearInterval(timer);
+		timer.stop();
 		await acting;
 	};
 }

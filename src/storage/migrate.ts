@@ -71,18 +71,17 @@ export async function unknownMigrations(names: readonly string[]): Promise<strin
  * @throws StartError when the schema was made by a later release that this one's nodes do not work with
  */
 async function compared(pool: ConnectionPool): Promise<{ missing: string[]; newer: string[] }> {
-	const known = await migrationNames();
+	const known = new Set(await migrationNames());
 	const executed = (await hasSchema(pool))
 		? await pool.rows<{ name: string }>({ text: 'select name from mikro_orm_migrations order by id' }, [])
 		: [];
 	const done = new Set(executed.map(({ name }) => name));
-	const missing = known.filter((name) => !done.has(name));
-	const names = new Set(known);
-	const newer = [...done].filter((name) => !names.has(name));
+	const missing = [...known].filter((name) => !done.has(name));
+	const newer = [...done].filter((name) => !known.has(name));
 	if (newer.length === 0) return { missing, newer };
 	const [row] = await pool.rows<{ kept: string | null }>({ text: `select obj_description('mikro_orm_migrations'::regclass) as kept` }, []);
 	const oldest = /know (\S+)$/.exec(row?.kept ?? '')?.[1];
-	if (oldest === undefined || !names.has(oldest))
+	if (oldest === undefined || !known.has(oldest))
 		throw new StartError(`the database was made by a newer version of Tributary (${newer.join(', ')}), and this one does not work with it`);
 	return { missing, newer };
 }

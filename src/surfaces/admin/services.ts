@@ -1,5 +1,6 @@
 import { wholeNetwork } from '#administration/context.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
+import { systemTimers } from '#core/timers.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
 import { deliverSoon } from '../http/deliver.ts';
@@ -64,8 +65,8 @@ export function operationServices(
 				log.warn({ err: error }, 'it could not be seen whether a run waits to be taken up');
 			});
 	};
-	const timer = setInterval(takeUp, takeUpMs).unref();
-	node.onClose(() => clearInterval(timer));
+	const timer = systemTimers.every(takeUpMs, takeUp);
+	node.onClose(() => timer.stop());
 	takeUp();
 	return opened;
 }
