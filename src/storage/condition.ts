@@ -6,7 +6,7 @@ import { followedPatientsMax, searchQuery, survivorsQuery } from './statements/s
 /** Returns the matches within the site, as the transaction sees it: none, one, or the same one twice when there are several. */
 export async function matchesOf(connection: Connection, siteId: string, plan: SearchPlan): Promise<Matches> {
 	if (plan.resourceType === 'Patient') return patientsOf(connection, siteId, plan);
-	const { statement, values } = searchQuery(siteId, { ...plan, count: 1, extent: 'head' }, 1);
+	const { statement, values } = searchQuery(siteId, { ...plan, count: 1, extent: 'head' }, 1, 'bounded');
 	const rows = await connection.runOnce(statement.text, values);
 	const ids = rows.map(([id]) => id as string);
 	// The bound of a page holds the second row back, but it is enough to know that there is one.

@@ -17,6 +17,7 @@ import {
 	countQuery,
 	type InclusionBounds,
 	inclusionQuery,
+	type PageForm,
 	rowsQuery,
 	searchQuery,
 	termInclusionQuery,
@@ -37,6 +38,21 @@ export function rowOf(cells: readonly Cell[]): StoredResource {
 	};
 }
 
+/** The cell with the text of a row. */
+const textCell = rowCells - 1;
+
+/** Returns the rows of a page. A text that is longer than its share has the database add up how long they all are. */
+async function rowsWithin(reader: Reader, query: (form: PageForm) => Query): Promise<Cell[][]> {
+	const run = ({ statement, values }: Query) => reader.run(statement, values);
+	const rows = await run(query('short'));
+	return rows.some((cells) => cells[textCell] === null) ? run(query('bounded')) : rows;
+}
+
+/** The number of rows that were found, of which the page may show fewer. */
+function foundAmong(rows: readonly (readonly Cell[])[]): number {
+	return Number(rows[0]?.[rowCells] ?? rows.length);
+}
+
 export interface FoundPage {
 	rows: StoredResource[];
 	/** Row ids of `rows`. */
@@ -50,11 +66,10 @@ export interface FoundPage {
  * `bytesMax`, but at least one if there is one.
  */
 export async function searchResources(reader: Reader, siteId: string, plan: SearchPlan, bytesMax: number): Promise<FoundPage> {
-	const { statement, values } = searchQuery(siteId, plan, bytesMax);
-	const rows = await reader.run(statement, values);
+	const rows = await rowsWithin(reader, (form) => searchQuery(siteId, plan, bytesMax, form));
 	const page = rows.slice(0, plan.count);
 	const last = page.at(-1);
-	const more = Number(rows[0]?.[rowCells] ?? 0) > page.length;
+	const more = foundAmong(rows) > page.length;
 	return {
 		rows: page.map(rowOf),
 		rowIds: page.map((cells) => cells[rowCells + 1] as string),
@@ -84,10 +99,8 @@ export function includedResources(
 	rowIds: readonly string[],
 	bounds: InclusionBounds,
 ): Promise<Included> {
-	return included(reader, inclusion.includedType, rowIds, bounds, () =>
-		inclusion.direction === 'term'
-			? termInclusionQuery(siteId, inclusion, rowIds, bounds)
-			: inclusionQuery(siteId, inclusion, rowIds, bounds),
+	return included(reader, inclusion.includedType, rowIds, bounds, (of) =>
+		inclusion.direction === 'term' ? termInclusionQuery(siteId, inclusion, rowIds, of) : inclusionQuery(siteId, inclusion, rowIds, of),
 	);
 }
 
@@ -99,21 +112,20 @@ export function namedResources(
 	rowIds: readonly string[],
 	bounds: InclusionBounds,
 ): Promise<Included> {
-	return included(reader, inclusion.includedType, rowIds, bounds, () => rowsQuery(siteId, inclusion, rowIds, bounds));
+	return included(reader, inclusion.includedType, rowIds, bounds, (of) => rowsQuery(siteId, inclusion, rowIds, of));
 }
 
 async function included(
 	reader: Reader,
 	type: ResourceType,
 	rowIds: readonly string[],
-	{ rowsMax }: InclusionBounds,
-	query: () => Query,
+	bounds: InclusionBounds,
+	query: (bounds: InclusionBounds) => Query,
 ): Promise<Included> {
 	if (rowIds.length === 0) return { type, rows: [], cut: false };
-	const { statement, values } = query();
-	const rows = await reader.run(statement, values);
-	const shown = rows.slice(0, rowsMax);
-	return { type, rows: shown.map(rowOf), cut: Number(rows[0]?.[rowCells] ?? 0) > shown.length };
+	const rows = await rowsWithin(reader, (form) => query({ ...bounds, form }));
+	const shown = rows.slice(0, bounds.rowsMax);
+	return { type, rows: shown.map(rowOf), cut: foundAmong(rows) > shown.length };
 }
 
 /** Returns one version of a resource; undefined when the site has no such version. */

@@ -1,6 +1,6 @@
 import type { Extent } from '#record/search-plan.ts';
 import { noStudyColumns, studyBytes, studyColumns, studyText } from './render-study.ts';
-import { wholeText } from './stored-text.ts';
+import { shortText, wholeText } from './stored-text.ts';
 
 /** The way in which rows of a table become resources: most keep the text, studies are rendered from the index of images. */
 interface Source {
@@ -16,6 +16,8 @@ interface Source {
 	text(extent: Extent): string;
 	/** The same where it is derived. */
 	derivedText(extent: Extent): string;
+	/** The text of the row `r`, or null if it has more bytes; absent where that is known only when it is rendered. */
+	shortText?(bytes: string): string;
 }
 
 const stored: Source = {
@@ -25,6 +27,7 @@ const stored: Source = {
 	bytes: (row) => `octet_length(${row}.whole)`,
 	text: () => wholeText('r.resource'),
 	derivedText: () => 'r.whole',
+	shortText: (bytes) => shortText('r.resource', bytes),
 };
 const study: Source = { columns: studyColumns, earlier: noStudyColumns, bytes: studyBytes, text: studyText, derivedText: studyText };
 
@@ -39,6 +42,15 @@ export function rowColumns(table: string, extent: Extent = 'whole'): string {
 
 function columnsWith(text: string): string {
 	return `coalesce(r.given_id, r.id::text), r.version, to_char(r.last_updated at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), r.source, r.meta, ${text}`;
+}
+
+/**
+ * The columns of `rowColumns`, with null for a text that is longer than so many bytes; undefined where `boundedQuery` has to tell. A page of which
+ * every text has its share of the bytes needs no sum of them, which would cost as much as the rows themselves.
+ */
+export function shortColumns(table: string, bytes: () => string): string | undefined {
+	const { shortText } = sourceOf(table);
+	return shortText && columnsWith(shortText(bytes()));
 }
 
 /** The columns of a row that `boundedQuery` and `rowColumns` need. */

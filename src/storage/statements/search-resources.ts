@@ -13,17 +13,24 @@ import type {
 import { termOf } from '#record/search-term.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
-import { boundedQuery, innerColumns } from './row-columns.ts';
+import { boundedQuery, innerColumns, shortColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
 import { isLater, isTakenIn, leadsOf, ledIds } from './search-leads.ts';
 import { isByTexts, textPage } from './search-texts.ts';
 import { choosesItself, isWalkable, ledPage } from './search-walks.ts';
 
 /**
- * Selects one row more than the page holds, to know whether there is a next page; `found` counts them all. Rows after the one that exceeds
- * `bytesMax` stay in the database, and the page ends early. `found`, the row id and the sort keys follow the columns of the row.
+ * The way in which the texts of a page are kept below its bytes. `short` selects null for a text that has more than its share, and does so only
+ * where that is cheaper: the caller then asks again with `bounded`.
  */
-export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number): Query {
+export type PageForm = 'short' | 'bounded';
+
+/**
+ * Selects one row more than the page holds, to know whether there is a next page. `found`, the row id and the sort keys follow the columns of the
+ * row; `found` is null where the rows themselves are all that were found. Otherwise it counts them, and rows after the one that exceeds `bytesMax`
+ * stay in the database, so that the page ends early.
+ */
+export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number, form: PageForm = 'short'): Query {
 	const { clauses, sort, table, extent } = plan;
 	const [isLed, isText] = [clauses.some(hasLead), isByTexts(plan)];
 	const parameters = new Parameters(siteId, isText);
@@ -33,19 +40,27 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number):
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
-	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
-	const select = (from: string, where: string) =>
-		inOrder({ selected: `${innerColumns(table)}${keys} from ${from} r`, where, limit }, plan, parameters);
+	const select = (from: string, where: string, selected = `${innerColumns(table)}${keys}`) =>
+		inOrder({ selected: `${selected} from ${from} r`, where, limit }, plan, parameters);
 	const page = { plan, parameters, limit, select, after: () => afterCondition(plan, parameters), order };
-	const text = boundedQuery({
-		table,
-		extent,
-		further: `r.found, r.id${shown}`,
-		inner: isLed ? ledPage(page) : isText ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters)),
-		order,
-		bytesMax: parameters.add(bytesMax, 'bigint'),
-	});
+	const inner = () => (isLed ? ledPage(page) : isText ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters)));
+	const further = (found: string, keyOf: (key: SortKey, index: number) => string) =>
+		`${found}, r.id${sort.map((key, index) => `, r.${keyOf(key, index)}::text`).join('')}`;
+	const shown = (found: string) => further(found, (_key, index) => `k${index}`);
+	const short = form === 'short' ? shortColumns(table, () => shareOf(bytesMax, plan.count + 1, parameters)) : undefined;
+	const isSimple = !isLed && !isText && !isInTwoParts(plan);
+	const text =
+		short === undefined
+			? boundedQuery({ table, extent, further: shown('r.found'), inner: inner(), order, bytesMax: parameters.add(bytesMax, 'bigint') })
+			: isSimple
+				? select(relation(table), whereOf(clauses, 'r', parameters), `${short}, ${further('null', ({ column }) => column)}`)
+				: `select ${short}, ${shown('null')} from (${inner()}) r where r.site_id = $1 order by ${order('r')}`;
 	return parameters.query(text, isPrepared(plan));
+}
+
+/** The bytes that each of so many texts may have. */
+function shareOf(bytesMax: number, texts: number, parameters: Parameters): string {
+	return parameters.add(Math.min(Math.floor(bytesMax / texts), 2 ** 31 - 1), 'integer');
 }
 
 /**
@@ -136,11 +151,13 @@ export interface InclusionBounds {
 	rowsMax: number;
 	bytesMax: number;
 	extent: Extent;
+	/** Absent is `short`. */
+	form?: PageForm;
 }
 
 /**
  * Selects the rows to which the given rows refer by a column, or those that refer to them; one row more than the limit. `found` follows the
- * columns.
+ * columns, as in `searchQuery`.
  */
 export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: readonly string[], bounds: InclusionBounds): Query {
 	const { direction: way, table, column, includedTable, includedType, prefix } = inclusion;
@@ -201,13 +218,17 @@ function includedRows(
 	parameters: Parameters,
 	{ includedTable: table, reached = [] }: Rows,
 	condition: string,
-	{ rowsMax, bytesMax, extent }: InclusionBounds,
+	{ rowsMax, bytesMax, extent, form = 'short' }: InclusionBounds,
 ): Query {
+	const short = form === 'short' ? shortColumns(table, () => shareOf(bytesMax, rowsMax + 1, parameters)) : undefined;
 	const limit = parameters.add(rowsMax + 1, 'integer');
-	const inner = `select ${innerColumns(table)} from ${relation(table)} r where ${whereOf(reached, 'r', parameters)} and ${condition} order by r.id limit ${limit}`;
-	const order = (row: string) => `${row}.id`;
-	const text = boundedQuery({ table, extent, further: 'r.found', inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
-	return parameters.query(text, reached.length === 0);
+	const selected = short === undefined ? innerColumns(table) : `${short}, null`;
+	const rows = `select ${selected} from ${relation(table)} r where ${whereOf(reached, 'r', parameters)} and ${condition} order by r.id limit ${limit}`;
+	const bounded = () => {
+		const order = (row: string) => `${row}.id`;
+		return boundedQuery({ table, extent, further: 'r.found', inner: rows, order, bytesMax: parameters.add(bytesMax, 'bigint') });
+	};
+	return parameters.query(short === undefined ? bounded() : rows, reached.length === 0);
 }
 
 /**

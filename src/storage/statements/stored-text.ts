@@ -6,6 +6,13 @@ export function wholeText(column: string): string {
 	return `case when substr(${column}, 1, 1) = '%' then tributary_whole_text(${column}) else ${column} end`;
 }
 
+/** SQL of the same text, or of null if it has more bytes. */
+export function shortText(column: string, bytes: string): string {
+	const within = (text: string) => `case when octet_length(${text}) <= ${bytes} then ${text} end`;
+	const whole = `(select ${within('w.whole')} from (select tributary_whole_text(${column}) as whole offset 0) w)`;
+	return `case when substr(${column}, 1, 1) = '%' then ${whole} else ${within(column)} end`;
+}
+
 /** SQL of the text of a resource as JSON. */
 export function jsonOf(column: string): string {
 	return `tributary_json(${column})`;
