@@ -1,8 +1,12 @@
 import { hash, randomFillSync } from 'node:crypto';
 
-const pool = Buffer.alloc(4096);
-let offset = pool.length;
+const poolBytes = 4096;
+const pool = Buffer.alloc(poolBytes);
+/** The random bits of the next ids in hexadecimal: to convert them for each id costs more than all else. */
+let randomText = '';
+let used = 0;
 let lastMs = 0;
+let timeText = '00000000-0000';
 let counter = 0;
 
 /** A clock is set back by less while it is kept right. */
@@ -14,23 +18,28 @@ const backMsMax = 60_000;
  * little. A clock that had been far ahead is followed back, or every id until then would have a time that has not come.
  */
 export function newId(nowMs: number = Date.now()): string {
-	if (nowMs > lastMs || nowMs < lastMs - backMsMax) {
-		lastMs = nowMs;
-		counter = 0;
-	} else if (++counter > 0xfff) {
-		lastMs += 1;
-		counter = 0;
-	}
-	if (offset + 8 > pool.length) {
-		randomFillSync(pool);
-		offset = 0;
-	}
-	pool[offset] = ((pool[offset] as number) & 0x3f) | 0x80;
-	const random = pool.toString('hex', offset, offset + 8);
-	offset += 8;
-	const time = lastMs.toString(16).padStart(12, '0');
+	if (nowMs > lastMs || nowMs < lastMs - backMsMax) setTime(nowMs);
+	else if (++counter > 0xfff) setTime(lastMs + 1);
+	if (used === randomText.length) fillPool();
 	const sequence = counter.toString(16).padStart(3, '0');
-	return `${time.slice(0, 8)}-${time.slice(8)}-7${sequence}-${random.slice(0, 4)}-${random.slice(4)}`;
+	const random = `${randomText.slice(used, used + 4)}-${randomText.slice(used + 4, used + 16)}`;
+	used += 16;
+	return `${timeText}-7${sequence}-${random}`;
+}
+
+function setTime(ms: number): void {
+	lastMs = ms;
+	counter = 0;
+	const time = ms.toString(16).padStart(12, '0');
+	timeText = `${time.slice(0, 8)}-${time.slice(8)}`;
+}
+
+function fillPool(): void {
+	randomFillSync(pool);
+	// The variant takes two bits of each eight bytes (RFC 9562 §4.1).
+	for (let offset = 0; offset < poolBytes; offset += 8) pool[offset] = ((pool[offset] as number) & 0x3f) | 0x80;
+	randomText = pool.toString('hex');
+	used = 0;
 }
 
 /** Returns a UUID version 8 (RFC 9562 §5.8) made of the SHA-256 of a name: the same one for the same name. */

@@ -95,7 +95,8 @@ const isInstant = /^\d{4}-/;
 export function isUnchanged(request: HttpRequest, { version, lastUpdated }: Pick<StoredResource, 'version' | 'lastUpdated'>): boolean {
 	const tags = request.header('if-none-match');
 	if (tags !== undefined) return namesTag(tags, `"${version}"`);
-	const given = request.header('if-modified-since') ?? '';
+	const given = request.header('if-modified-since');
+	if (given === undefined) return false;
 	const changed = Date.parse(lastUpdated);
 	// The header of HTTP has whole seconds; an entry of a Bundle has an instant.
 	return (isInstant.test(given) ? changed : Math.floor(changed / 1000) * 1000) <= Date.parse(given);

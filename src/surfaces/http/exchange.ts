@@ -73,15 +73,21 @@ export class Exchange {
 		if (!this.#isGone) this.#response.close();
 	}
 
-	/** Resolves when the library has the whole answer. An answer of one piece is written at once. */
-	async answer(answer: HttpAnswer, to: AnswerTo): Promise<void> {
-		if (this.#over) return;
+	/** An answer of one piece is written at once. Otherwise the result resolves when the library has the whole answer. */
+	answer(answer: HttpAnswer, to: AnswerTo): Promise<void> | undefined {
+		if (this.#over) return undefined;
 		this.#over = true;
 		const { metrics, name } = this.#options;
 		metrics.httpRequests.inc({ surface: name, route: to.route, status: statusClass(answer.status) });
 		const { body = '' } = answer;
-		if (isWhole(body)) this.#writeWhole(answer, body, to);
-		else await this.#stream(answer, body, to);
+		if (!isWhole(body)) return this.#stream(answer, body, to).then(() => this.#answered(answer, to));
+		this.#writeWhole(answer, body, to);
+		this.#answered(answer, to);
+		return undefined;
+	}
+
+	#answered(answer: HttpAnswer, to: AnswerTo): void {
+		const { metrics, name } = this.#options;
 		metrics.httpSeconds.observe({ surface: name, route: to.route }, (performance.now() - this.#started) / 1000);
 		this.trace?.answered(answer.status, to.route);
 	}
@@ -89,12 +95,14 @@ export class Exchange {
 	#writeHead({ status, headers: own, cookies = [] }: HttpAnswer, { requestId, isPublic, crossOrigin, connection }: AnswerTo): void {
 		const response = this.#response;
 		response.writeStatus(`${status} ${statusTexts[status] ?? 'Status'}`);
-		response.writeHeader('X-Request-Id', requestId);
 		const { headers: standing, keyed = false } = this.#options;
 		const headers = answerHeaders(own, { standing, isKeyed: keyed && !isPublic, crossOrigin });
-		for (const header in headers) response.writeHeader(header, headers[header] ?? '');
-		if (connection === 'left') response.writeHeader('Connection', 'close');
-		for (const cookie of cookies) response.writeHeader('Set-Cookie', cookie);
+		// Each call of the library costs more than all that it writes, so one call writes all headers.
+		let lines = requestId;
+		for (const header in headers) lines += `\r\n${header}: ${headers[header] ?? ''}`;
+		if (connection === 'left') lines += '\r\nConnection: close';
+		for (const cookie of cookies) lines += `\r\nSet-Cookie: ${cookie}`;
+		response.writeHeader('X-Request-Id', lines);
 	}
 
 	#writeWhole(answer: HttpAnswer, body: string | Uint8Array, to: AnswerTo): void {

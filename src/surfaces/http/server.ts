@@ -220,7 +220,7 @@ class Server implements HttpServer {
 
 	#collect(underWay: UnderWay<Route>): void {
 		const { response, exchange, head, route, params, stay, admission } = underWay;
-		const carryOut = (body: Uint8Array) => this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
+		const carryOut = (body: Uint8Array) => void this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
 		if (head.method === 'GET' || head.method === 'HEAD') {
 			response.onAborted(() => {
 				exchange.abort();
@@ -231,7 +231,7 @@ class Server implements HttpServer {
 		}
 		const collecting = collectBody(response, this.#bounds(underWay, this.#options.limits.httpBodyBytesMax), (body, rest) => {
 			if (body instanceof Failure)
-				this.#carryOut(
+				void this.#carryOut(
 					underWay,
 					() => Promise.reject(body),
 					() => rest,
@@ -266,7 +266,7 @@ class Server implements HttpServer {
 			stay.end();
 		});
 		// The rest of a body that the handler did not read must not be read as a request.
-		this.#carryOut(
+		void this.#carryOut(
 			underWay,
 			() => route.handle(Object.assign(head, { params, body }) satisfies StreamedRequest),
 			() => body.close(),
@@ -278,23 +278,24 @@ class Server implements HttpServer {
 		return { bytesMax, stallMsMax, discardBytesMax, isChunked: head.header('transfer-encoding') !== undefined, stay };
 	}
 
-	/** `restOf` is called before the answer is written and tells how the body ended. */
-	#carryOut(
+	/** Never rejects, and waits only for what takes time. `restOf` is called before the answer is written and tells how the body ended. */
+	async #carryOut(
 		{ exchange, head, route, stay }: UnderWay,
 		handle: () => HttpAnswer | Promise<HttpAnswer>,
 		restOf: () => Remainder | Promise<Remainder>,
-	): void {
-		this.#handle(route, head, handle)
-			.then((answer) => encoded(answer, head.header('accept-encoding')))
-			.then(async (answer) => {
-				const connection = this.#after(await restOf());
-				return exchange.answer(answer, { ...this.#answering(head, route), connection });
-			})
-			.catch((error) => {
-				this.#options.log.error({ err: error, requestId: head.requestId, ...head.trace }, 'an answer could not be written');
-				exchange.breakOff();
-			})
-			.finally(() => stay.end());
+	): Promise<void> {
+		try {
+			const coded = encoded(await this.#handle(route, head, handle), head.header('accept-encoding'));
+			const answer = coded instanceof Promise ? await coded : coded;
+			const rest = restOf();
+			const connection = this.#after(rest instanceof Promise ? await rest : rest);
+			await exchange.answer(answer, { ...this.#answering(head, route), connection });
+		} catch (error) {
+			this.#options.log.error({ err: error, requestId: head.requestId, ...head.trace }, 'an answer could not be written');
+			exchange.breakOff();
+		} finally {
+			stay.end();
+		}
 	}
 
 	/** Is called when the answer is known, because only then it is known who the caller is. */
