@@ -220,7 +220,8 @@ class Server implements HttpServer {
 
 	#collect(underWay: UnderWay<Route>): void {
 		const { response, exchange, head, route, params, stay, admission } = underWay;
-		const carryOut = (body: Uint8Array) => void this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
+		const carryOut = (body: Uint8Array) =>
+			void this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
 		if (head.method === 'GET' || head.method === 'HEAD') {
 			response.onAborted(() => {
 				exchange.abort();
