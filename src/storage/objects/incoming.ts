@@ -1,7 +1,7 @@
-import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
 import { mkdir, readdir, rm, stat, unlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { closeFile, codeOf, openFile, syncData, unlessMissing, writeAll } from './file-system.ts';
+import { closeFile, codeOf, openFile, unlessMissing, writeAll } from './file-system.ts';
 import { FileWriter, type FileWriterOptions } from './file-writer.ts';
 import { mayBeAtWork, newOwner } from './owner.ts';
 
@@ -37,16 +37,14 @@ export class Incoming {
 		return { path, fd };
 	}
 
-	/** Makes a small file durable, and removes it. */
+	/** Makes a small file durable, and removes it. It wakes the thread of an idle service, so it takes few steps: what is written is synced at once. */
 	async probe(): Promise<void> {
 		const path = this.#next();
-		const fd = await this.#open(path);
+		const fd = await this.#open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_SYNC);
 		try {
 			await writeAll(fd, [probed]);
-			await syncData(fd);
 		} finally {
-			await closeFile(fd).catch(() => undefined);
-			await unlink(path).catch(() => undefined);
+			await Promise.allSettled([closeFile(fd), unlink(path)]);
 		}
 	}
 
@@ -66,14 +64,14 @@ export class Incoming {
 		}
 	}
 
-	async #open(path: string): Promise<number> {
+	async #open(path: string, flags: string | number = 'wx'): Promise<number> {
 		try {
-			return await openFile(path, 'wx', 0o640);
+			return await openFile(path, flags, 0o640);
 		} catch (error) {
 			if (codeOf(error) !== 'ENOENT') throw error;
 			// The first object of this process.
 			await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-			return openFile(path, 'wx', 0o640);
+			return openFile(path, flags, 0o640);
 		}
 	}
 
