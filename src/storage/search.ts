@@ -41,11 +41,11 @@ export function rowOf(cells: readonly Cell[]): StoredResource {
 /** The cell with the text of a row. */
 const textCell = rowCells - 1;
 
-/** Returns the rows of a page. A text that is longer than its share has the database add up how long they all are. */
-async function rowsWithin(reader: Reader, query: (form: PageForm) => Query): Promise<Cell[][]> {
+/** Returns the rows of a page, and one more where there is one. A shown text that is longer than its share has the database add up how long they all are. */
+async function rowsWithin(reader: Reader, shownMax: number, query: (form: PageForm) => Query): Promise<Cell[][]> {
 	const run = ({ statement, values }: Query) => reader.run(statement, values);
 	const rows = await run(query('short'));
-	return rows.some((cells) => cells[textCell] === null) ? run(query('bounded')) : rows;
+	return rows.some((cells, index) => index < shownMax && cells[textCell] === null) ? run(query('bounded')) : rows;
 }
 
 /** The number of rows that were found, of which the page may show fewer. */
@@ -66,7 +66,7 @@ export interface FoundPage {
  * `bytesMax`, but at least one if there is one.
  */
 export async function searchResources(reader: Reader, siteId: string, plan: SearchPlan, bytesMax: number): Promise<FoundPage> {
-	const rows = await rowsWithin(reader, (form) => searchQuery(siteId, plan, bytesMax, form));
+	const rows = await rowsWithin(reader, plan.count, (form) => searchQuery(siteId, plan, bytesMax, form));
 	const page = rows.slice(0, plan.count);
 	const last = page.at(-1);
 	const more = foundAmong(rows) > page.length;
@@ -123,7 +123,7 @@ async function included(
 	query: (bounds: InclusionBounds) => Query,
 ): Promise<Included> {
 	if (rowIds.length === 0) return { type, rows: [], cut: false };
-	const rows = await rowsWithin(reader, (form) => query({ ...bounds, form }));
+	const rows = await rowsWithin(reader, bounds.rowsMax, (form) => query({ ...bounds, form }));
 	const shown = rows.slice(0, bounds.rowsMax);
 	return { type, rows: shown.map(rowOf), cut: foundAmong(rows) > shown.length };
 }

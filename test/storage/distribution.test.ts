@@ -333,6 +333,7 @@ describe('in partitions by the site', () => {
 				const { plan } = parseSearch(definition, query, { limits: defaultLimits, lenient: true, base: 'http://h/fhir', scopes: undefined });
 				for (const made of [
 					searchQuery(siteId, { ...plan, after: undefined }, 1_000_000),
+					searchQuery(siteId, { ...plan, after: undefined }, 1_000_000, 'bounded'),
 					countQuery(siteId, { ...plan, after: undefined }),
 				]) {
 					const { rows } = await client.query(`explain (format json) ${inlined(made)}`);

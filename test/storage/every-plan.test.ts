@@ -156,7 +156,9 @@ async function searchFaults(definition: ResourceDefinition, query: string): Prom
 	const name = `${definition.type}?${query}`;
 	if (isExcepted(name)) return [];
 	const plan = planOf(definition, query);
-	const faults = [...(await faultsOf(searchQuery(siteId, plan, 1_000_000))), ...(await faultsOf(countQuery(siteId, plan)))];
+	const faults: string[] = [];
+	for (const form of ['short', 'bounded'] as const) faults.push(...(await faultsOf(searchQuery(siteId, plan, 1_000_000, form))));
+	faults.push(...(await faultsOf(countQuery(siteId, plan))));
 	return [...new Set(faults)].map((fault) => `${name} ${fault}`);
 }
 

@@ -14,30 +14,34 @@ import { defaultLimits } from '../../src/limits.ts';
 const siteId = newId();
 const count = 20;
 const official = (text: string) => `{"active":true,"name":[{"use":"official","text":"${text}"}],"maritalStatus":{"text":"single"}}`;
-/** Texts of messages are kept compact, and are longer when they are read. */
-const given: GivenResource[] = Array.from({ length: 50 }, (_, index) => {
-	const birthDate = index % 3 === 0 ? {} : { birthDate: `19${50 + (index % 7)}-0${1 + (index % 9)}-11` };
-	const text =
-		index % 4 === 1
-			? official(`Page ${index}`)
-			: JSON.stringify({ name: [{ text: `Page ${'x'.repeat(index === 17 ? 4000 : index)}` }], ...birthDate });
-	return { type: 'Patient', id: newId(), text };
-});
+const textOf = (type: 'Patient' | 'Appointment', index: number): string => {
+	// Texts of messages are kept compact, and are longer when they are read.
+	if (type === 'Patient' && index % 4 === 1) return official(`Page ${index}`);
+	const day = `19${50 + (index % 7)}-0${1 + (index % 9)}-11`;
+	const dated = index % 3 === 0 ? {} : type === 'Patient' ? { birthDate: day } : { start: `${day}T10:00:00Z` };
+	const comment = 'x'.repeat(index % 4 === 2 ? 30_000 : index);
+	return JSON.stringify(type === 'Patient' ? { name: [{ text: 'Page' }], photo: [{ title: comment }], ...dated } : { comment, ...dated });
+};
+const given: GivenResource[] = (['Patient', 'Appointment'] as const).flatMap((type) =>
+	Array.from({ length: 50 }, (_, index) => ({ type, id: newId(), text: textOf(type, index) })),
+);
+const patients = given.filter(({ type }) => type === 'Patient');
 const wholeOf = new Map(given.map(({ id, text }) => [id, text]));
 
 const queries = [
-	'',
-	'name=page',
-	'name=zz',
-	'_sort=birthdate',
-	'_sort=-birthdate',
-	'_sort=-_lastUpdated',
-	'active=true',
-	'active:missing=true',
-	'name=page&active=true',
+	...[
+		'Patient?',
+		'Patient?name=page',
+		'Patient?name=zz',
+		'Patient?_sort=birthdate',
+		'Patient?_sort=-birthdate',
+		'Patient?_sort=-_lastUpdated',
+	],
+	...['Patient?active=true', 'Patient?active:missing=true', 'Patient?name=page&active=true'],
+	...['Appointment?', 'Appointment?_sort=date', 'Appointment?_sort=-date'],
 ];
-/** A page of short texts; one long one among others that together fit; pages that end early. */
-const bounds = [1_000_000, 20_000, 3000, 300, 1];
+/** All texts have their share; the long ones fit without it; pages end early; the share is so small that the sum is asked for at once. */
+const bounds = [1_000_000, 200_000, 90_000, 20_000, 300, 1];
 
 let database: ReadDatabase;
 
@@ -45,7 +49,7 @@ before(async () => {
 	database = await readDatabase(1);
 	await insertResources(database.client, siteId, given);
 	// The search columns were made of the whole texts.
-	for (const { id, text } of given) {
+	for (const { id, text } of patients) {
 		const compact = compactText(text);
 		if (compact !== text)
 			await database.client.query('update patient set resource = $3 where site_id = $1 and id = $2', [siteId, id, compact]);
@@ -57,8 +61,9 @@ after(async () => {
 });
 
 function planOf(query: string, position?: PagePosition): SearchPlan {
-	const definition = definitionOf('Patient') ?? assert.fail();
-	const { plan } = parseSearch(definition, `${query}&_count=${count}`, {
+	const [type = '', parameters = ''] = query.split('?');
+	const definition = definitionOf(type) ?? assert.fail();
+	const { plan } = parseSearch(definition, `${parameters}&_count=${count}`, {
 		limits: defaultLimits,
 		lenient: false,
 		base: '',
@@ -90,7 +95,7 @@ describe('the bytes of a page', () => {
 	});
 
 	for (const query of queries) {
-		test(`are bounded, and no resource is lost: ?${query}`, async () => {
+		test(`are bounded, and no resource is lost: ${query}`, async () => {
 			const whole = (await pagesOf(query, defaultLimits.searchBytesMax)).flat();
 			for (const { id, text } of whole) assert.equal(text, wholeOf.get(id));
 			assert.equal(new Set(whole.map(({ id }) => id)).size, whole.length);
@@ -107,22 +112,22 @@ describe('the bytes of a page', () => {
 	}
 
 	test('of what a page includes are bounded, too, and it is said that there is more', async () => {
-		const ids = given.map(({ id }) => id);
+		const ids = patients.map(({ id }) => id);
 		const included = (bytesMax: number, rowsMax: number) =>
 			namedResources(database.reader, siteId, { includedType: 'Patient', includedTable: 'patient' }, ids, {
 				rowsMax,
 				bytesMax,
 				extent: 'whole',
 			});
-		const all = await included(1_000_000, 100);
-		assert.deepEqual([all.rows.length, all.cut], [given.length, false]);
+		const all = await included(3_000_000, 100);
+		assert.deepEqual([all.rows.length, all.cut], [patients.length, false]);
 		for (const { id, text } of all.rows) assert.equal(text, wholeOf.get(id));
-		const longAmongShort = await included(50_000, 100);
+		const longAmongShort = await included(1_000_000, 100);
 		assert.deepEqual(longAmongShort, all);
-		const few = await included(1_000_000, 10);
+		const few = await included(3_000_000, 10);
 		assert.deepEqual([few.rows, few.cut], [all.rows.slice(0, 10), true]);
-		const bounded = await included(500, 100);
-		assert.ok(bounded.cut && bounded.rows.length > 1 && lengthOf(bounded.rows.slice(0, -1)) < 500);
+		const bounded = await included(250_000, 100);
+		assert.ok(bounded.cut && bounded.rows.length > 1 && lengthOf(bounded.rows.slice(0, -1)) < 250_000);
 		assert.deepEqual(bounded.rows, all.rows.slice(0, bounded.rows.length));
 	});
 });

@@ -40,7 +40,7 @@ export class Incoming {
 	/** Makes a small file durable, and removes it. It wakes the thread of an idle service, so it takes few steps: what is written is synced at once. */
 	async probe(): Promise<void> {
 		const path = this.#next();
-		const fd = await this.#open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_SYNC);
+		const fd = await this.#open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC);
 		try {
 			await writeAll(fd, [probed]);
 		} finally {

@@ -74,7 +74,7 @@ export function resourceText(table: string, extent: Extent = 'whole'): string {
 	return sourceOf(table).text(extent);
 }
 
-interface Bounded {
+export interface Bounded {
 	table: string;
 	extent?: Extent | undefined;
 	/** Further selected columns of the rows `r`, after `rowColumns`; `r.found` is the number of rows. */

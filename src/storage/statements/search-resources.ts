@@ -13,15 +13,15 @@ import type {
 import { termOf } from '#record/search-term.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
-import { boundedQuery, innerColumns, shortColumns } from './row-columns.ts';
+import { type Bounded, boundedQuery, innerColumns, shortColumns } from './row-columns.ts';
 import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
 import { isLater, isTakenIn, leadsOf, ledIds } from './search-leads.ts';
 import { isByTexts, textPage } from './search-texts.ts';
 import { choosesItself, isWalkable, ledPage } from './search-walks.ts';
 
 /**
- * The way in which the texts of a page are kept below its bytes. `short` selects null for a text that has more than its share, and does so only
- * where that is cheaper: the caller then asks again with `bounded`.
+ * The way in which the texts of a page are kept below its bytes. `short` selects null for a text that has more than its share of them, and the caller then
+ * asks again with `bounded`. Where texts are rendered, or the share is small, both are the same.
  */
 export type PageForm = 'short' | 'bounded';
 
@@ -40,27 +40,31 @@ export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number, 
 	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
-	const select = (from: string, where: string, selected = `${innerColumns(table)}${keys}`) =>
-		inOrder({ selected: `${selected} from ${from} r`, where, limit }, plan, parameters);
+	const select = (from: string, where: string) =>
+		inOrder({ selected: `${innerColumns(table)}${keys} from ${from} r`, where, limit }, plan, parameters);
 	const page = { plan, parameters, limit, select, after: () => afterCondition(plan, parameters), order };
-	const inner = () => (isLed ? ledPage(page) : isText ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters)));
-	const further = (found: string, keyOf: (key: SortKey, index: number) => string) =>
-		`${found}, r.id${sort.map((key, index) => `, r.${keyOf(key, index)}::text`).join('')}`;
-	const shown = (found: string) => further(found, (_key, index) => `k${index}`);
-	const short = form === 'short' ? shortColumns(table, () => shareOf(bytesMax, plan.count + 1, parameters)) : undefined;
-	const isSimple = !isLed && !isText && !isInTwoParts(plan);
-	const text =
-		short === undefined
-			? boundedQuery({ table, extent, further: shown('r.found'), inner: inner(), order, bytesMax: parameters.add(bytesMax, 'bigint') })
-			: isSimple
-				? select(relation(table), whereOf(clauses, 'r', parameters), `${short}, ${further('null', ({ column }) => column)}`)
-				: `select ${short}, ${shown('null')} from (${inner()}) r where r.site_id = $1 order by ${order('r')}`;
+	const inner = isLed ? ledPage(page) : isText ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters));
+	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
+	const text = pageText({ table, extent, inner, order, shown: `, r.id${shown}` }, { bytesMax, texts: plan.count + 1, form }, parameters);
 	return parameters.query(text, isPrepared(plan));
 }
 
-/** The bytes that each of so many texts may have. */
-function shareOf(bytesMax: number, texts: number, parameters: Parameters): string {
-	return parameters.add(Math.min(Math.floor(bytesMax / texts), 2 ** 31 - 1), 'integer');
+/** A text seldom has more bytes than these. With a smaller share most pages would be selected twice. */
+const shareMin = 4096;
+
+/**
+ * Selects the rows of a page from `inner`, which has their order and no more than the page holds. What is shown is made of these rows alone: PostgreSQL
+ * would make it of all that it sorts.
+ */
+function pageText(
+	{ table, extent, inner, order, shown }: Pick<Bounded, 'table' | 'extent' | 'inner' | 'order'> & { shown: string },
+	{ bytesMax, texts, form }: { bytesMax: number; texts: number; form: PageForm },
+	parameters: Parameters,
+): string {
+	const share = Math.min(Math.floor(bytesMax / texts), 2 ** 31 - 1);
+	const short = form === 'short' && share >= shareMin ? shortColumns(table, () => parameters.add(share, 'integer')) : undefined;
+	if (short !== undefined) return `select ${short}, null${shown} from (${inner}) r where r.site_id = $1 order by ${order('r')}`;
+	return boundedQuery({ table, extent, further: `r.found${shown}`, inner, order, bytesMax: parameters.add(bytesMax, 'bigint') });
 }
 
 /**
@@ -164,7 +168,7 @@ export function inclusionQuery(siteId: string, inclusion: Inclusion, rowIds: rea
 	const parameters = new Parameters(siteId);
 	const ids = parameters.add(rowIds, 'uuid[]');
 	const forward = `r.id in (select s.${column} from ${relation(table)} s where s.site_id = $1 and s.id = any(${ids}))`;
-	if (way === 'forward') return includedRows(parameters, inclusion, forward, bounds);
+	if (way === 'forward') return includedRows(parameters, inclusion, forward, bounds, rowIds.length);
 	const reverse = `r.${column} = any(${ids})`;
 	if (prefix === undefined) return includedRows(parameters, inclusion, reverse, bounds);
 	const lead = { terms: rowIds.map((id) => termOf(`${prefix}${id}`)), through: [] };
@@ -209,7 +213,7 @@ limit 2`;
 /** Rows of the given ids. */
 export function rowsQuery(siteId: string, included: Rows, rowIds: readonly string[], bounds: InclusionBounds): Query {
 	const parameters = new Parameters(siteId);
-	return includedRows(parameters, included, `r.id = any(${parameters.add(rowIds, 'uuid[]')})`, bounds);
+	return includedRows(parameters, included, `r.id = any(${parameters.add(rowIds, 'uuid[]')})`, bounds, rowIds.length);
 }
 
 type Rows = Pick<Included, 'includedTable' | 'reached'>;
@@ -219,16 +223,16 @@ function includedRows(
 	{ includedTable: table, reached = [] }: Rows,
 	condition: string,
 	{ rowsMax, bytesMax, extent, form = 'short' }: InclusionBounds,
+	idsMax = Number.POSITIVE_INFINITY,
 ): Query {
-	const short = form === 'short' ? shortColumns(table, () => shareOf(bytesMax, rowsMax + 1, parameters)) : undefined;
 	const limit = parameters.add(rowsMax + 1, 'integer');
-	const selected = short === undefined ? innerColumns(table) : `${short}, null`;
-	const rows = `select ${selected} from ${relation(table)} r where ${whereOf(reached, 'r', parameters)} and ${condition} order by r.id limit ${limit}`;
-	const bounded = () => {
-		const order = (row: string) => `${row}.id`;
-		return boundedQuery({ table, extent, further: 'r.found', inner: rows, order, bytesMax: parameters.add(bytesMax, 'bigint') });
-	};
-	return parameters.query(short === undefined ? bounded() : rows, reached.length === 0);
+	const inner = `select ${innerColumns(table)} from ${relation(table)} r where ${whereOf(reached, 'r', parameters)} and ${condition} order by r.id limit ${limit}`;
+	const order = (row: string) => `${row}.id`;
+	const texts = Math.min(rowsMax + 1, idsMax);
+	return parameters.query(
+		pageText({ table, extent, inner, order, shown: '' }, { bytesMax, texts, form }, parameters),
+		reached.length === 0,
+	);
 }
 
 /**

@@ -279,7 +279,7 @@ class Server implements HttpServer {
 		return { bytesMax, stallMsMax, discardBytesMax, isChunked: head.header('transfer-encoding') !== undefined, stay };
 	}
 
-	/** Never rejects, and waits only for what takes time. `restOf` is called before the answer is written and tells how the body ended. */
+	/** Waits only for what takes time. `restOf` is called before the answer is written and tells how the body ended. */
 	async #carryOut(
 		{ exchange, head, route, stay }: UnderWay,
 		handle: () => HttpAnswer | Promise<HttpAnswer>,

@@ -24,7 +24,8 @@ function planOf(definition: ResourceDefinition, query: string): SearchPlan {
 
 /** Every value has its place in the statement, and the site stands in it first. */
 function assertStated(plan: SearchPlan): void {
-	for (const { statement, values } of [searchQuery(siteId, plan, 1_000_000), countQuery(siteId, plan)]) {
+	const forms = (['short', 'bounded'] as const).map((form) => searchQuery(siteId, plan, 1_000_000, form));
+	for (const { statement, values } of [...forms, countQuery(siteId, plan)]) {
 		const places = new Set([...statement.text.matchAll(/\$(\d+)/g)].map(([, number]) => Number(number)));
 		assert.deepEqual(
 			[...places].sort((left, right) => left - right),
