@@ -220,14 +220,13 @@ class Server implements HttpServer {
 
 	#collect(underWay: UnderWay<Route>): void {
 		const { response, exchange, head, route, params, stay, admission } = underWay;
-		const carryOut = (body: Uint8Array) =>
-			void this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
+		const run = (body: Uint8Array) => void this.#carryOut(underWay, () => route.handle(Object.assign(head, { params, body })), allSent);
 		if (head.method === 'GET' || head.method === 'HEAD') {
 			response.onAborted(() => {
 				exchange.abort();
 				stay.end();
 			});
-			carryOut(noBody);
+			run(noBody);
 			return;
 		}
 		const collecting = collectBody(response, this.#bounds(underWay, this.#options.limits.httpBodyBytesMax), (body, rest) => {
@@ -237,7 +236,7 @@ class Server implements HttpServer {
 					() => Promise.reject(body),
 					() => rest,
 				);
-			else carryOut(body);
+			else run(body);
 		});
 		admission?.then(
 			(grant) => {
