@@ -29,16 +29,18 @@ const patients = given.filter(({ type }) => type === 'Patient');
 const wholeOf = new Map(given.map(({ id, text }) => [id, text]));
 
 const queries = [
-	...[
-		'Patient?',
-		'Patient?name=page',
-		'Patient?name=zz',
-		'Patient?_sort=birthdate',
-		'Patient?_sort=-birthdate',
-		'Patient?_sort=-_lastUpdated',
-	],
-	...['Patient?active=true', 'Patient?active:missing=true', 'Patient?name=page&active=true'],
-	...['Appointment?', 'Appointment?_sort=date', 'Appointment?_sort=-date'],
+	'Patient?',
+	'Patient?name=page',
+	'Patient?name=zz',
+	'Patient?_sort=birthdate',
+	'Patient?_sort=-birthdate',
+	'Patient?_sort=-_lastUpdated',
+	'Patient?active=true',
+	'Patient?active:missing=true',
+	'Patient?name=page&active=true',
+	'Appointment?',
+	'Appointment?_sort=date',
+	'Appointment?_sort=-date',
 ];
 /** All texts have their share; the long ones fit without it; pages end early; the share is so small that the sum is asked for at once. */
 const bounds = [1_000_000, 200_000, 90_000, 20_000, 300, 1];

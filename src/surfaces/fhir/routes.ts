@@ -138,9 +138,7 @@ async function prepare(
 	request: HttpRequest,
 	{ interaction, limits }: Pick<ReadRoute, 'interaction' | 'limits'>,
 ): Promise<Interacting> {
-	const caller = authorize(context, request);
-	// A key is known at once.
-	const grant = caller instanceof Promise ? await caller : caller;
+	const grant = await authorize(context, request);
 	const mediaType = answerType(request);
 	if (request.params['type'] === '*')
 		throw new Failure('unsupported-resource-type', 'a compartment is searched type by type; Patient/<id>/$everything has all of a patient');

@@ -20,15 +20,12 @@ export interface Surroundings {
  */
 export function answerHeaders(own: Headers = {}, { standing, isKeyed, crossOrigin }: Surroundings): Headers {
 	if (standing === undefined && !isKeyed && crossOrigin === undefined) return own;
-	const headers: Record<string, string> = isKeyed
-		? { ...standing, ...own, ...crossOrigin, ...keyed }
-		: { ...standing, ...own, ...crossOrigin };
-	const [varying, further] = [own['Vary'], crossOrigin?.['Vary']];
-	// Most answers vary by nothing else.
-	if (varying === undefined && further === undefined) return headers;
-	const vary = [varying, isKeyed ? credentials : undefined, further].filter((names) => names !== undefined);
-	headers['Vary'] = vary.join(', ');
+	const headers: Record<string, string> = { ...standing, ...own, ...crossOrigin };
+	if (isKeyed) {
+		headers['Cache-Control'] = 'no-store';
+		headers['X-Content-Type-Options'] = 'nosniff';
+	}
+	const vary = [own['Vary'], isKeyed ? credentials : undefined, crossOrigin?.['Vary']].filter((names) => names !== undefined);
+	if (vary.length > 0) headers['Vary'] = vary.join(', ');
 	return headers;
 }
-
-const keyed = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff', Vary: credentials };

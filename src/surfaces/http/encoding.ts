@@ -36,7 +36,7 @@ export function preferredCoding(header: string | undefined): Coding | undefined 
  * Compresses the answer if the caller accepts that and it pays. The threads of zlib do the work, not the event loop.
  * An answer that already has a content coding stays as it is.
  */
-export function encoded(answer: HttpAnswer, acceptEncoding: string | undefined): HttpAnswer | Promise<HttpAnswer> {
+export async function encoded(answer: HttpAnswer, acceptEncoding: string | undefined): Promise<HttpAnswer> {
 	const { body, headers } = answer;
 	if (body === undefined || headers?.['Content-Encoding'] !== undefined || !compressible.test(headers?.['Content-Type'] ?? ''))
 		return answer;
@@ -46,15 +46,7 @@ export function encoded(answer: HttpAnswer, acceptEncoding: string | undefined):
 		...headers,
 		Vary: headers?.['Vary'] === undefined ? 'Accept-Encoding' : `${headers['Vary']}, Accept-Encoding`,
 	};
-	return coding === undefined ? { ...answer, headers: varying } : coded(coding, answer, body, varying);
-}
-
-async function coded(
-	coding: Coding,
-	answer: HttpAnswer,
-	body: NonNullable<HttpAnswer['body']>,
-	varying: Record<string, string>,
-): Promise<HttpAnswer> {
+	if (coding === undefined) return { ...answer, headers: varying };
 	const tag = varying['ETag'];
 	// The coded bytes differ, so only a weak tag is valid for both (RFC 9110 §8.8.1).
 	if (tag?.startsWith('"')) varying['ETag'] = `W/${tag}`;
