@@ -278,17 +278,15 @@ class Server implements HttpServer {
 		return { bytesMax, stallMsMax, discardBytesMax, isChunked: head.header('transfer-encoding') !== undefined, stay };
 	}
 
-	/** Waits only for what takes time. `restOf` is called before the answer is written and tells how the body ended. */
+	/** `restOf` is called before the answer is written and tells how the body ended. */
 	async #carryOut(
 		{ exchange, head, route, stay }: UnderWay,
 		handle: () => HttpAnswer | Promise<HttpAnswer>,
 		restOf: () => Remainder | Promise<Remainder>,
 	): Promise<void> {
 		try {
-			const coded = encoded(await this.#handle(route, head, handle), head.header('accept-encoding'));
-			const answer = coded instanceof Promise ? await coded : coded;
-			const rest = restOf();
-			const connection = this.#after(rest instanceof Promise ? await rest : rest);
+			const answer = await encoded(await this.#handle(route, head, handle), head.header('accept-encoding'));
+			const connection = this.#after(await restOf());
 			await exchange.answer(answer, { ...this.#answering(head, route), connection });
 		} catch (error) {
 			this.#options.log.error({ err: error, requestId: head.requestId, ...head.trace }, 'an answer could not be written');
