@@ -50,11 +50,7 @@ function load(): LoadedServer {
 			const uws = require(name) as typeof Uws;
 			return { uws, version: versionOf(require.resolve(name)) };
 		} catch (error) {
-			reasons.push(
-				`  ${name}: needs ${needs}; ${String((error as Error).message)
-					.split('\n')
-					.at(-1)}`,
-			);
+			reasons.push(`  ${name}: needs ${needs}; ${reasonOf(error)}`);
 		}
 	}
 	const report = process.report.getReport() as unknown as { header?: { glibcVersionRuntime?: string } };
@@ -62,6 +58,18 @@ function load(): LoadedServer {
 	throw new Error(
 		`uWebSockets.js does not load on this machine (${process.platform} ${process.arch}, Node ${process.versions.node}, ABI ${process.versions.modules}, ${libc}):\n${reasons.join('\n')}`,
 	);
+}
+
+/**
+ * Says why a packaging does not load. The packager's own sentence comes first in the message, then the cause, and behind a file that is missing who
+ * asked for it. npm installs the binary for the Node.js under which it runs, and no other.
+ */
+export function reasonOf(error: unknown): string {
+	const lines = String(error instanceof Error ? error.message : error).split('\n');
+	const cause = lines.findLast((line) => line.startsWith('Error: ')) ?? lines[0] ?? '';
+	const binary = /Cannot find module '(@uwsjs\/[^']+)'/.exec(cause)?.[1];
+	if (binary === undefined) return cause;
+	return `${binary} is not installed, because npm ci ran with another Node.js: run it again with this one`;
 }
 
 function versionOf(entry: string): string {

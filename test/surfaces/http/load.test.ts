@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+import { describe, it } from 'node:test';
+import { reasonOf } from '#surfaces/http/load.ts';
+
+const require = createRequire(import.meta.url);
+const preamble = 'This version of uWS.js supports only Node.js versions 22, 24 and 26 on (glibc) Linux';
+
+/** Fails as the packager's entry does: its own sentence, then the cause. */
+function failing(cause: () => unknown): Error {
+	try {
+		cause();
+	} catch (error) {
+		return new Error(`${preamble}\n\n${String(error)}`);
+	}
+	throw new Error('nothing failed');
+}
+
+describe('why the HTTP server library does not load', () => {
+	it('says to install again when the binary for this Node.js is not there', () => {
+		assert.equal(
+			reasonOf(failing(() => require('@uwsjs/linux-x64-0'))),
+			'@uwsjs/linux-x64-0 is not installed, because npm ci ran with another Node.js: run it again with this one',
+		);
+	});
+
+	it('names what the system lacks', () => {
+		const cause = "/lib/x86_64-linux-gnu/libm.so.6: version `GLIBC_2.38' not found (required by uws_linux_x64_127.node)";
+		const error = failing(() => {
+			throw new Error(cause);
+		});
+		assert.equal(reasonOf(error), `Error: ${cause}`);
+	});
+
+	it('says what there is of any other error', () => {
+		assert.equal(reasonOf(new Error('first\nsecond')), 'first');
+		assert.equal(reasonOf('a text'), 'a text');
+	});
+});
