@@ -1,6 +1,6 @@
 import type { Worker } from 'node:worker_threads';
 import { Piscina } from 'piscina';
-import { strippingArguments } from './stripping.ts';
+import { threadArguments } from './node-arguments.ts';
 
 /**
  * A Piscina that forgets no task. Piscina begins another thread when one ends, but not when that one ends before it has begun: tasks would then
@@ -10,7 +10,7 @@ export class TaskPool extends Piscina {
 	readonly #watched = new WeakSet<Worker>();
 
 	constructor(options: ConstructorParameters<typeof Piscina>[0]) {
-		super({ ...options, execArgv: [...process.execArgv, ...strippingArguments] });
+		super({ ...options, execArgv: threadArguments() });
 	}
 
 	override run(...given: Parameters<Piscina['run']>): ReturnType<Piscina['run']> {

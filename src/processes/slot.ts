@@ -2,9 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Log } from '#core/log.ts';
+import { processArguments } from '#core/node-arguments.ts';
 import type { Place } from '#core/place.ts';
 import { StartError } from '#core/start-error.ts';
-import { strippingArguments } from '#core/stripping.ts';
 import { type Config, environmentOfProcess } from '../config.ts';
 import type { Opened, ToParent, ToProcess } from './messages.ts';
 
@@ -51,7 +51,7 @@ export class MemberProcess {
 		const env = environmentOfProcess({ NODE_COMPILE_CACHE: compileCache });
 		this.child = fork(entry, [], {
 			env,
-			execArgv: [...strippingArguments],
+			execArgv: processArguments(),
 			serialization: 'advanced',
 			stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
 		});

@@ -88,9 +88,18 @@ describe('a node of several processes', () => {
 		await drained.ended();
 		assert.deepEqual(last.filter(isRunning), []);
 
-		await service.start();
+		const ofNode = ['--max-old-space-size=700', '--use-openssl-ca'];
+		await service.start(ofNode);
 		await killed.assertStored(service.port('fhir'), key);
 		await drained.assertStored(service.port('fhir'), key);
+		for (const pid of pidsOf(service)) {
+			const given = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0');
+			assert.deepEqual(given.slice(1, 3), ofNode, 'each process has the arguments of Node.js');
+		}
+		const under = new MllpLoad(service.port('mllp'), 'under', 4);
+		await eventually(() => under.total > 40, 'acknowledgements by threads of processes with arguments');
+		assert.equal(await service.end('SIGTERM'), 0);
+		await under.ended();
 	});
 
 	test('has its ports for itself, and by SIGHUP shows renewed certificates: a second service on a port is refused with one sentence, however it starts', async () => {

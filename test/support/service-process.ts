@@ -62,8 +62,9 @@ export class ServiceProcess {
 		};
 	}
 
-	async start(): Promise<void> {
-		const child = spawn(process.execPath, ['src/start.mjs', 'start'], {
+	/** `nodeArguments` are those of Node.js, such as `--max-old-space-size=512`. */
+	async start(nodeArguments: readonly string[] = []): Promise<void> {
+		const child = spawn(process.execPath, [...nodeArguments, 'src/start.mjs', 'start'], {
 			cwd: this.#root,
 			env: this.#environment,
 			stdio: ['ignore', 'pipe', 'pipe'],
