@@ -6,6 +6,9 @@ import { reasonOf } from '#surfaces/http/load.ts';
 const require = createRequire(import.meta.url);
 const preamble = 'This version of uWS.js supports only Node.js versions 22, 24 and 26 on (glibc) Linux';
 
+/** There is none of a Node.js that has not been released. */
+const binary = '@uwsjs/linux-x64-0';
+
 /** Fails as the packager's entry does: its own sentence, then the cause. */
 function failing(cause: () => unknown): Error {
 	try {
@@ -19,8 +22,8 @@ function failing(cause: () => unknown): Error {
 describe('why the HTTP server library does not load', () => {
 	it('says to install again when the binary for this Node.js is not there', () => {
 		assert.equal(
-			reasonOf(failing(() => require('@uwsjs/linux-x64-0'))),
-			'@uwsjs/linux-x64-0 is not installed, because npm ci ran with another Node.js: run it again with this one',
+			reasonOf(failing(() => require(binary))),
+			`${binary} is not installed, because npm ci ran with another Node.js: run it again with this one`,
 		);
 	});
 
