@@ -111,13 +111,18 @@ export class Exchange {
 		if (to.connection === 'left') response.pause();
 		response.cork(() => {
 			this.#writeHead(answer, to);
-			if (this.#isHead) response.endWithoutBody(Buffer.byteLength(body), closeConnection);
 			// It is called without arguments, because the library would write an undefined length as a length.
-			else if (answer.status === 304 || answer.status === 204) {
+			if (answer.status === 304 || answer.status === 204) {
 				// The library does not close behind such an answer, so the client is asked to.
 				if (closeConnection) response.writeHeader('Connection', 'close');
 				response.endWithoutBody();
-			} else response.end(body, closeConnection);
+			} else if (!this.#isHead) response.end(body, closeConnection);
+			else if (closeConnection) response.endWithoutBody(Buffer.byteLength(body), true);
+			else {
+				// The library that is told a length waits for a body of that length, and drops the next request of the connection.
+				response.writeHeader('Content-Length', String(Buffer.byteLength(body)));
+				response.endWithoutBody();
+			}
 		});
 	}
 
@@ -133,8 +138,11 @@ export class Exchange {
 		response.cork(() => {
 			this.#writeHead(answer, to);
 			if (to.connection === 'closed') response.writeHeader('Connection', 'close');
+			if (!this.#isHead) return;
+			// As GET is answered. A client that is told neither this nor a length ends the connection.
+			response.writeHeader('Transfer-Encoding', 'chunked');
 			// It is called without arguments, as above. The answer to HEAD has no body after which the connection would have to be closed.
-			if (this.#isHead) response.endWithoutBody();
+			response.endWithoutBody();
 		});
 		if (this.#isHead) return;
 		for await (const chunk of body) {

@@ -62,14 +62,14 @@ function load(): LoadedServer {
 
 /**
  * Says why a packaging does not load. The packager's own sentence comes first in the message, then the cause, and behind a file that is missing who
- * asked for it. npm installs the binary for the Node.js under which it runs, and no other.
+ * asked for it.
  */
 export function reasonOf(error: unknown): string {
 	const lines = String(error instanceof Error ? error.message : error).split('\n');
 	const cause = lines.findLast((line) => line.startsWith('Error: ')) ?? lines[0] ?? '';
 	const binary = /Cannot find module '(@uwsjs\/[^']+)'/.exec(cause)?.[1];
 	if (binary === undefined) return cause;
-	return `${binary} is not installed, because npm ci ran with another Node.js: run it again with this one`;
+	return `${binary} is not installed: npm ci installs the binary for the Node.js that runs it`;
 }
 
 function versionOf(entry: string): string {

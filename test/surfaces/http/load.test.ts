@@ -20,10 +20,10 @@ function failing(cause: () => unknown): Error {
 }
 
 describe('why the HTTP server library does not load', () => {
-	it('says to install again when the binary for this Node.js is not there', () => {
+	it('says which binary is missing where npm ci was run by another Node.js', () => {
 		assert.equal(
 			reasonOf(failing(() => require(binary))),
-			`${binary} is not installed, because npm ci ran with another Node.js: run it again with this one`,
+			`${binary} is not installed: npm ci installs the binary for the Node.js that runs it`,
 		);
 	});
 
