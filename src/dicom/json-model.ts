@@ -44,7 +44,9 @@ export interface JsonModelOptions {
 
 export type JsonModelResult = { json: DicomJson } | { fault: DataSetFault };
 
-const pixelData = 0x7fe0_0000;
+/** The pixels of an image: whole numbers, or floating point (PS3.3 §C.7.6.3, §C.7.6.24, §C.7.6.25). Of their group an offset table may stand before them. */
+export const pixelTags: readonly number[] = [0x7fe0_0010, 0x7fe0_0008, 0x7fe0_0009];
+const lastPixelTag = Math.max(...pixelTags);
 const pixelRepresentation = 0x0028_0103;
 const specificCharacterSet = tagOf('SpecificCharacterSet');
 const textVrs: ReadonlySet<string> = new Set('LO LT PN SH ST UC UT'.split(' '));
@@ -52,7 +54,8 @@ const wholeVrs: ReadonlySet<string> = new Set('LT ST UR UT'.split(' '));
 const binaryVrs: ReadonlySet<string> = new Set('OB OD OF OL OV OW UN'.split(' '));
 const nameGroups = ['Alphabetic', 'Ideographic', 'Phonetic'] as const;
 
-function key(tag: number): string {
+/** The name of a member. */
+export function tagKey(tag: number): string {
 	return tag.toString(16).padStart(8, '0').toUpperCase();
 }
 
@@ -81,7 +84,7 @@ const numerics: Readonly<Record<string, Numeric>> = {
 	SV: { bytes: 8, read: (bytes, at, little) => safe(little ? bytes.readBigInt64LE(at) : bytes.readBigInt64BE(at)) },
 	AT: {
 		bytes: 4,
-		read: (bytes, at, little) => key(little ? bytes.readUInt16LE(at) * 0x1_00_00 + bytes.readUInt16LE(at + 2) : bytes.readUInt32BE(at)),
+		read: (bytes, at, little) => tagKey(little ? bytes.readUInt16LE(at) * 0x1_00_00 + bytes.readUInt16LE(at + 2) : bytes.readUInt32BE(at)),
 	},
 };
 
@@ -185,8 +188,9 @@ class Builder implements DataSetVisitor {
 		const vr = length === 0xff_ff_ff_ff ? written : this.#knownVr(tag, written);
 		if (this.#levels.length === 0) {
 			if (tag < 0x0004_0000) throw new DataSetError('encoding', 'a command or file meta element lies in the data set');
-			if (tag >= pixelData) {
-				if (Math.floor(tag / 0x1_00_00) === 0x7fe0) this.#refer(json, path, tag, vr);
+			if (tag > lastPixelTag) return wish.stop;
+			if (pixelTags.includes(tag)) {
+				this.#refer(json, path, tag, vr);
 				return wish.stop;
 			}
 		}
@@ -195,8 +199,8 @@ class Builder implements DataSetVisitor {
 		const isSequence = vr === 'SQ' || (vr === 'UN' && length === 0xff_ff_ff_ff);
 		if (isSequence) {
 			const element: DicomJsonElement = { vr: 'SQ' };
-			json[key(tag)] = element;
-			this.#level.sequence = { tag: key(tag), items: [] };
+			json[tagKey(tag)] = element;
+			this.#level.sequence = { tag: tagKey(tag), items: [] };
 			return wish.take;
 		}
 		if (binaryVrs.has(vr) && length > this.#options.inlineBytesMax) {
@@ -207,8 +211,8 @@ class Builder implements DataSetVisitor {
 	}
 
 	#refer(json: DicomJson, path: string, tag: number, vr: string): void {
-		const uri = this.#options.bulkDataUri(path + key(tag));
-		json[key(tag)] = uri === undefined ? { vr } : { vr, BulkDataURI: uri };
+		const uri = this.#options.bulkDataUri(path + tagKey(tag));
+		json[tagKey(tag)] = uri === undefined ? { vr } : { vr, BulkDataURI: uri };
 	}
 
 	/**
@@ -224,19 +228,19 @@ class Builder implements DataSetVisitor {
 		const { json } = this.#level;
 		const vr = this.#knownVr(tag, written);
 		const littleEndian = isLittle || written === 'UN';
-		if (bytes.length === 0) json[key(tag)] = { vr };
-		else if (binaryVrs.has(vr)) json[key(tag)] = { vr, InlineBinary: inlineBinary(vr, bytes, littleEndian) };
+		if (bytes.length === 0) json[tagKey(tag)] = { vr };
+		else if (binaryVrs.has(vr)) json[tagKey(tag)] = { vr, InlineBinary: inlineBinary(vr, bytes, littleEndian) };
 		else if (tag === specificCharacterSet) {
 			this.#level.characterSet = characterSetOf(bytes.toString('latin1'));
 			// JSON is UTF-8 (PS3.18 §F.2).
-			json[key(tag)] = { vr, Value: ['ISO_IR 192'] };
+			json[tagKey(tag)] = { vr, Value: ['ISO_IR 192'] };
 		} else {
 			const numeric = numerics[vr];
 			const values = numeric
 				? numericValues(numeric, bytes, littleEndian)
 				: textValues(vr, textVrs.has(vr) ? this.#level.characterSet.decode(bytes) : bytes.toString('latin1'));
 			if (tag === pixelRepresentation) this.#isSigned = values[0] === 1;
-			json[key(tag)] = values.length === 0 ? { vr } : { vr, Value: values };
+			json[tagKey(tag)] = values.length === 0 ? { vr } : { vr, Value: values };
 		}
 	}
 

@@ -1,4 +1,4 @@
-import { type DicomJson, type DicomJsonElement, JsonModelReader } from '#dicom/json-model.ts';
+import { type DicomJson, type DicomJsonElement, JsonModelReader, pixelTags, tagKey } from '#dicom/json-model.ts';
 import { eightBitEntries, entriesOfTable, entryCount, expandedPalette } from '#dicom/palette.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 
@@ -69,7 +69,7 @@ export class ImageReader {
 		const columns = numberOf(json, '00280011');
 		// An image that does not state it is told by the length of its frames.
 		const allocated = numberOf(json, '00280100') ?? 16;
-		const hasPixels = ['7FE00010', '7FE00008', '7FE00009'].some((tag) => json[tag] !== undefined);
+		const hasPixels = pixelTags.some((tag) => json[tagKey(tag)] !== undefined);
 		if (!hasPixels || rows === undefined || columns === undefined) return undefined;
 		return {
 			sop_class_uid: textOf(json, '00080016'),

@@ -1,9 +1,10 @@
 import type { DataSetFault } from '#dicom/fault.ts';
+import { pixelTags } from '#dicom/json-model.ts';
 import { type ImageShape, type LocatedValue, ValueLocator, type ValuePath } from '#dicom/value-locator.ts';
 import type { StoredDataSet } from './stored-data-set.ts';
 
 /** An image has one of these elements: Pixel Data, Float Pixel Data, Double Float Pixel Data. */
-export const pixelPaths: readonly ValuePath[] = [[0x7fe0_0010], [0x7fe0_0008], [0x7fe0_0009]];
+export const pixelPaths: readonly ValuePath[] = pixelTags.map((tag) => [tag]);
 
 /** The place of a value in a data set. */
 export interface StoredValue {

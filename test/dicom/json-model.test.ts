@@ -51,6 +51,20 @@ describe('the DICOM JSON Model', () => {
 		assert.deepEqual(found['7FE00010'], { vr: 'OW', BulkDataURI: 'bulk/7FE00010' });
 	});
 
+	test('has the pixel data behind an offset table, and no group length', () => {
+		const offsets = Buffer.from('0000000000000000', 'hex');
+		const before = [element(0x7fe0_0000, 'UL', Buffer.from('10000000', 'hex')), element(0x7fe0_0001, 'OV', offsets)];
+		for (const tag of [0x7fe0_0008, 0x7fe0_0009, 0x7fe0_0010]) {
+			const pixels = element(tag, 'OW', Buffer.alloc(8));
+			const found = json(Buffer.concat([element(0x0028_0010, 'US', Buffer.from('0200', 'hex')), ...before, pixels, Buffer.alloc(3)]));
+			assert.deepEqual(found, {
+				'00280010': { vr: 'US', Value: [2] },
+				'7FE00001': { vr: 'OV', InlineBinary: offsets.toString('base64') },
+				[tag.toString(16).toUpperCase()]: { vr: 'OW', BulkDataURI: `bulk/${tag.toString(16).toUpperCase()}` },
+			});
+		}
+	});
+
 	test('is the same in every transfer syntax and in chunks of any size', () => {
 		const expected = json(sampleDataSet());
 		// Implicit VR does not say what a private element is.

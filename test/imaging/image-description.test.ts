@@ -17,6 +17,17 @@ function paletteOf(...further: Buffer[]) {
 	return palette ? [palette.first, shown(palette.red), shown(palette.green), shown(palette.blue)] : palette;
 }
 
+test('an image is one, too, where an offset table or a group length stands before its pixels', () => {
+	const offsets = element(0x7fe0_0001, 'OV', Buffer.alloc(8));
+	for (const before of [offsets, element(0x7fe0_0000, 'UL', Buffer.alloc(4))]) {
+		const reader = new ImageReader('1.2.840.10008.1.2.1', 1 << 20);
+		const size = [element(0x0028_0010, 'US', words(3)), element(0x0028_0011, 'US', words(2))];
+		reader.feed(Buffer.concat([...size, before, element(0x7fe0_0010, 'OW', Buffer.alloc(12))]));
+		const { rows, columns } = reader.end() ?? {};
+		assert.deepEqual([rows, columns], [3, 2]);
+	}
+});
+
 describe('the palette by which a viewer shows an image', () => {
 	test('has a byte an entry, whichever width the entries of the file have', () => {
 		const wide = [words(0, 0x7f00), words(0x1000, 0), words(0, 0x6400)];
