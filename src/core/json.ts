@@ -35,6 +35,35 @@ export function canonical(value: Json): string {
 	});
 }
 
+const decimal = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,15}))?$/;
+
+/** Returns the same text for the same number, however it is written: `1.10E2`, `110`. */
+function magnitude(number: Json): string {
+	const text = JSON.stringify(number);
+	const match = decimal.exec(text);
+	if (match === null) return text;
+	const [, sign = '', whole = '', fraction = '', exponent = '0'] = match;
+	const digits = `${whole}${fraction}`.replace(/^0+/, '');
+	if (digits === '') return '0';
+	let end = digits.length;
+	while (digits.charCodeAt(end - 1) === 0x30) end--;
+	return `${sign}${digits.slice(0, end)}e${Number(exponent) - fraction.length + digits.length - end}`;
+}
+
+/** Tells whether two values are equal: numbers by their value, objects whatever the order of their members (RFC 6902 §4.6). */
+export function isEqualJson(left: Json, right: Json): boolean {
+	const [isNumber, isOther] = [left, right].map((value) => typeof value === 'number' || isRawJson(value));
+	if (isNumber || isOther) return isNumber === isOther && magnitude(left) === magnitude(right);
+	if (left === null || right === null || typeof left !== 'object' || typeof right !== 'object') return left === right;
+	if (Array.isArray(left) || Array.isArray(right)) {
+		if (!Array.isArray(left) || !Array.isArray(right) || left.length !== right.length) return false;
+		return left.every((item, index) => isEqualJson(item, right[index] as Json));
+	}
+	const names = Object.keys(left);
+	if (names.length !== Object.keys(right).length) return false;
+	return names.every((name) => Object.hasOwn(right, name) && isEqualJson(left[name] as Json, right[name] as Json));
+}
+
 /** Copies a value deeply; exact decimals stay as they are. */
 export function copyJson<T extends Json>(value: T): T {
 	if (Array.isArray(value)) return value.map((item: Json) => copyJson(item)) as T;

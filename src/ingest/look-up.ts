@@ -1,7 +1,6 @@
 import { Failure } from '#core/failure.ts';
-import { resourceOf } from '#record/apply/rows.ts';
 import { SiteKeys } from '#record/apply/site-keys.ts';
-import type { ResourceChange } from '#record/kinds/resource.ts';
+import { heldContentOf, type ResourceChange } from '#record/kinds/resource.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { matchesOf } from '#storage/condition.ts';
 import type { Connection } from '#storage/connection.ts';
@@ -43,8 +42,7 @@ async function patchedPatients(change: ResourceChange, siteId: string, connectio
 	const held = sets.get(siteId)?.row(change.resourceType, rowId);
 	if (held === undefined) return [];
 	try {
-		const content = { id, resource: resourceOf(held), meta: held.meta, links: held.links };
-		const composed = change.compose(content, new Map());
+		const composed = change.compose(heldContentOf(held), new Map());
 		return composed.patients.map((patient) => patient.rowId);
 	} catch (error) {
 		if (error instanceof Failure) return [];

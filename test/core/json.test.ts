@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { canonical, copyJson, exactDecimal, isRawJson, type Json, parseExact } from '#core/json.ts';
+import { canonical, copyJson, exactDecimal, isEqualJson, isRawJson, type Json, type JsonObject, parseExact } from '#core/json.ts';
 import { fc, fuzzing } from '#test/support/fuzzing.ts';
 
 describe('exact JSON', () => {
@@ -45,6 +45,47 @@ describe('a canonical text', () => {
 	test('depends on the order of a list and on the digits of a decimal', () => {
 		assert.notEqual(canonical([1, 2]), canonical([2, 1]));
 		assert.notEqual(canonical(parseExact('{"a":1.0}')), canonical(parseExact('{"a":1.00}')));
+	});
+});
+
+describe('equal values', () => {
+	const equal = (left: string, right: string) => {
+		const [one, other] = [left, right].map((text) => parseExact(`{"value":${text}}`)) as [JsonObject, JsonObject];
+		return [isEqualJson(one, other), isEqualJson(other, one)];
+	};
+
+	test('are numbers of one value, however they are written', () => {
+		for (const [left, right] of [
+			['1.10E2', '110'],
+			['1.0', '1'],
+			['0.00', '-0'],
+			['0.050', '5e-2'],
+			['-12000', '-1.2e+4'],
+			['1234567890123456789', '1234567890123456789.0'],
+			[`1${'0'.repeat(100_000)}1`, `1${'0'.repeat(100_000)}1.0`],
+		] as const)
+			assert.deepEqual(equal(left, right), [true, true], `${left.slice(0, 30)} ${right.slice(0, 30)}`);
+	});
+
+	test('are objects with the same members, and lists in the same order', () => {
+		assert.deepEqual(equal('{"a":[1,{"b":2.0}],"c":null}', '{"c":null,"a":[1.0,{"b":2}]}'), [true, true]);
+	});
+
+	test('are no others', () => {
+		for (const [left, right] of [
+			['1', '"1"'],
+			['1', '-1'],
+			['1', '10'],
+			['1234567890123456789', '1234567890123456788'],
+			['null', '{}'],
+			['[]', '{}'],
+			['[1,2]', '[2,1]'],
+			['[1]', '[1,2]'],
+			['{"a":1}', '{"b":1}'],
+			['{"a":1}', '{"a":1,"b":1}'],
+			['true', 'false'],
+		] as const)
+			assert.deepEqual(equal(left, right), [false, false], `${left} ${right}`);
 	});
 });
 

@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
-import { copyJson, type Json, type JsonObject } from '#core/json.ts';
+import { copyJson, type JsonObject } from '#core/json.ts';
+import type { HeldContent } from '#record/kinds/resource.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { validateResource } from '../validation/validate.ts';
@@ -50,10 +51,11 @@ function metaOf(meta: JsonObject | undefined): Pick<Content, 'meta' | 'source'> 
 	return { meta: Object.keys(further).length === 0 ? null : JSON.stringify(further), source: asText(source) };
 }
 
-/** Copies the resource in the form that a client sees, for a patch; `meta` is without the parts that the service assigns. */
-export function wholeResource(type: string, id: string, content: Pick<Content, 'resource' | 'meta'>): JsonObject {
-	const meta: Record<string, Json> = content.meta === null ? {} : { meta: JSON.parse(content.meta) };
-	return { resourceType: type, id, ...meta, ...copyJson(content.resource) };
+/** Copies the resource as a client reads it, for a patch. */
+export function wholeResource(type: string, { id, version, lastUpdated, source, meta, resource }: HeldContent): JsonObject {
+	const further: JsonObject = meta === null ? {} : JSON.parse(meta);
+	const whole: JsonObject = { versionId: String(version), lastUpdated, ...(source === null ? {} : { source }), ...further };
+	return { resourceType: type, id, meta: whole, ...copyJson(resource) };
 }
 
 /** Tells whether a resource was read in part; it must not be written back (FHIR R4 §3.1.1.5.8). */

@@ -230,12 +230,14 @@ function patching(
 	const { repetitionsMax } = settings.limits;
 	return (held: HeldContent | undefined, resolved) => {
 		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
-		const patched = applyJsonPatch(wholeResource(definition.type, held.id, held), operations);
+		const patched = applyJsonPatch(wholeResource(definition.type, held), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
-		const content = contentOf(definition, patched, { repetitionsMax });
+		const { source, ...content } = contentOf(definition, patched, { repetitionsMax });
+		// The source of the version before is none that this client states.
+		const stated = { ...content, source: source === held.source ? undefined : source };
 		// A repeated batch composes again.
 		notices.splice(0, notices.length, ...profileNotices(patched, settings.library, settings.settings));
-		return stating(definition, content, checked, settings)(held, resolved);
+		return stating(definition, stated, checked, settings)(held, resolved);
 	};
 }

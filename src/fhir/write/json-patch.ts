@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import { canonical, isRawJson, type Json, type JsonObject } from '#core/json.ts';
+import { isEqualJson, isRawJson, type Json, type JsonObject } from '#core/json.ts';
 
 interface Operation {
 	op: string;
@@ -80,7 +80,7 @@ function carryOut(root: JsonObject, operation: Operation, budget: Budget): void 
 			add(root, path, copied(at(root, from ?? '', index)), index);
 			return;
 		default:
-			if (canonical(at(root, path, index)) !== canonical(value as Json)) throw unfit(index, 'tests for a value that is not there');
+			if (!isEqualJson(at(root, path, index), value as Json)) throw unfit(index, 'tests for a value that is not there');
 	}
 }
 

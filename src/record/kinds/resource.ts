@@ -72,8 +72,16 @@ export interface HeldContent {
 	id: string;
 	resource: JsonObject;
 	links: Readonly<Record<string, ColumnValue>>;
+	version: number;
+	/** FHIR instant. */
+	lastUpdated: string;
+	source: string | null;
 	/** JSON text of further members of meta, or null. */
 	meta: string | null;
+}
+
+export function heldContentOf(held: Row): HeldContent {
+	return { ...held, id: fhirIdOf(held), lastUpdated: new Date(held.lastUpdated).toISOString(), resource: resourceOf(held) };
 }
 
 export interface Composed {
@@ -257,7 +265,7 @@ function write(context: ApplyContext, { change, held, gone, id, untouched }: Tar
 		context.results.push({ status: 200, row: held });
 		return () => undefined;
 	}
-	const before: HeldContent | undefined = held && { id: fhirIdOf(held), resource: resourceOf(held), meta: held.meta, links: held.links };
+	const before: HeldContent | undefined = held && heldContentOf(held);
 	if (held !== undefined) refuseReplaced(context, held);
 	const { composed, recordedUnder } = followed(context, change, before, resolved);
 	const { meta, links } = composed;

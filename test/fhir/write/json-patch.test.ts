@@ -37,6 +37,7 @@ const cases: [name: string, before: string, patch: Json, after: string | 'invali
 	['reads ~1 and ~0', '{"a/b":{"~":1}}', [{ op: 'replace', path: '/a~1b/~0', value: 2 }], '{"a/b":{"~":2}}'],
 	['replaces the whole', '{"a":1}', [{ op: 'replace', path: '', value: { b: 1 } }], '{"b":1}'],
 	['does nothing', '{"a":1}', [], '{"a":1}'],
+	['tests numbers by their value', '{"a":1.10E2}', [{ op: 'test', path: '/a', value: 110 }], '{"a":1.10E2}'],
 	['fails at a test', '{"a":1}', [{ op: 'test', path: '/a', value: 2 }], 'unprocessable'],
 	['fails at a test of a number as text', '{"a":1}', [{ op: 'test', path: '/a', value: '1' }], 'unprocessable'],
 	['fails to remove what is not there', '{"a":1}', [{ op: 'remove', path: '/b' }], 'unprocessable'],

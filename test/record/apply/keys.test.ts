@@ -9,9 +9,9 @@ import { resources } from '#fhir/resources/index.ts';
 import { interpretSingle } from '#fhir/write/interpret.ts';
 import { linksOf } from '#fhir/write/links.ts';
 import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
-import { fhirIdOf, type Row } from '#record/apply/rows.ts';
+import type { Row } from '#record/apply/rows.ts';
 import type { ChangeSet } from '#record/change-set.ts';
-import type { ResourceChange } from '#record/kinds/resource.ts';
+import { heldContentOf, type ResourceChange } from '#record/kinds/resource.ts';
 import { clinicalDocument, read as readDocument } from '#test/support/cda.ts';
 import { MemorySite } from '#test/support/memory-site.ts';
 import { defaultLimits } from '../../../src/limits.ts';
@@ -219,8 +219,7 @@ describe('a diagnosis of a FHIR client', () => {
 		known.apply(a08('DG1|1||E11^Diabetes^I10'));
 		const row = rowOf(known, 'Condition');
 		const { links } = row;
-		const held = { id: fhirIdOf(row), resource: resourceOf(row), meta: null, links };
-		const { item_key: key } = linksOf(resources.Condition, { ...resourceOf(row), identifier: seven }, held);
+		const { item_key: key } = linksOf(resources.Condition, { ...resourceOf(row), identifier: seven }, heldContentOf(row));
 		assert.equal(key, links['item_key']);
 	});
 
