@@ -16,7 +16,15 @@ export function converted(dataSet: AsyncIterable<Uint8Array>, from: string, to: 
 	const plain = own.deflated ? inflated(dataSet) : dataSet;
 	const isAlike = own.explicit === wanted.explicit && own.littleEndian === wanted.littleEndian;
 	const written = isAlike ? plain : rewritten(plain, from, to);
-	return wanted.deflated ? deflated(written) : written;
+	return wanted.deflated ? ofEvenLength(through(written, createDeflateRaw())) : written;
+}
+
+/**
+ * Works like `converted`, for an association. Some writers leave the length of a deflated data set odd. A peer that is sent such a data set may end the
+ * association, and so what else is sent over it.
+ */
+export function transferable(dataSet: AsyncIterable<Uint8Array>, from: string, to: string): AsyncIterable<Uint8Array> {
+	return from === to && encodingOf(to).deflated ? ofEvenLength(dataSet) : converted(dataSet, from, to);
 }
 
 /** Reads the whole data set once, to see that it can be converted before anything is sent. @throws Failure as `converted` */
@@ -52,10 +60,10 @@ async function* inflated(dataSet: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 	}
 }
 
-/** PS3.5 §A.5: a single NUL makes the length even. */
-async function* deflated(dataSet: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** A single NUL makes the length of a deflated data set even (PS3.5 §A.5). */
+async function* ofEvenLength(deflated: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
 	let bytes = 0;
-	for await (const piece of through(dataSet, createDeflateRaw())) {
+	for await (const piece of deflated) {
 		bytes += piece.length;
 		yield piece;
 	}

@@ -1,5 +1,5 @@
 import type { Archive } from '#imaging/archive.ts';
-import { checkConversion, converted } from '#imaging/conversion.ts';
+import { checkConversion, transferable } from '#imaging/conversion.ts';
 import type { RetrievableInstance } from '#record/imaging-query.ts';
 import type { OutgoingRequest } from './command-set.ts';
 import { contextFor } from './offered-syntaxes.ts';
@@ -29,7 +29,7 @@ export function outgoing(archive: Pick<Archive, 'readDataSet'>, instance: Retrie
 	const open = async (wanted: string) => {
 		// An instance that cannot be converted is a failed sub-operation, and not the end of the association.
 		if (wanted !== transferSyntaxUid) await checkConversion(archive.readDataSet(objectKey), transferSyntaxUid, wanted);
-		return opened(converted(archive.readDataSet(objectKey), transferSyntaxUid, wanted));
+		return opened(transferable(archive.readDataSet(objectKey), transferSyntaxUid, wanted));
 	};
 	return { sopClassUid, sopInstanceUid, transferSyntaxUid, open };
 }

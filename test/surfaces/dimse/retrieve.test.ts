@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
+import { deflateRawSync } from 'node:zlib';
 import { DataSetConverter } from '#dicom/data-set-converter.ts';
-import { explicitBigEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
+import { deflatedExplicitLittleEndian, explicitBigEndian, implicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { element, sampleDataSet } from '#test/support/data-set.ts';
 import { eventually } from '#test/support/eventually.ts';
 import { data, responseOf, statusOf, store, textOf, value } from './peer.ts';
@@ -100,6 +101,25 @@ describe('C-GET', () => {
 		const { stored: received, last } = await serveSubOperations(peer, () => 0);
 		const converter = new DataSetConverter(explicitBigEndian, explicitLittleEndian);
 		assert.deepEqual(received[0]?.dataSet, Buffer.concat(converter.feed(stored)));
+		assert.equal(statusOf(last.command), 0);
+	});
+
+	test('gives a deflated instance as it is stored, and makes an odd length even', async (context) => {
+		const dataSets = [1, 2].map((length) => deflateRawSync(sampleDataSet({ pixels: bytes(1000) }), { level: 0 }).subarray(0, -length));
+		const archive = archiveOf(
+			Object.fromEntries(dataSets.map((dataSet, index) => [`1.${index}`, () => pieces(dataSet.subarray(0, 7), dataSet.subarray(7))])),
+			{ transferSyntaxUid: deflatedExplicitLittleEndian },
+		);
+		const contexts = { ...questionContexts, 7: [ctImage, deflatedExplicitLittleEndian] as [string, string] };
+		const { peer } = await startArchive(context, archive, {}, { contexts });
+		peer.write(ask(5, oneStudy));
+		const { stored: received, last } = await serveSubOperations(peer, () => 0);
+		assert.deepEqual(
+			received.map(({ dataSet }) => dataSet),
+			dataSets.map((dataSet) => (dataSet.length % 2 === 0 ? dataSet : Buffer.concat([dataSet, Buffer.of(0)]))),
+		);
+		assert.deepEqual(new Set(dataSets.map(({ length }) => length % 2)), new Set([0, 1]));
+		assert.ok(received.every(({ hasOddPiece }) => !hasOddPiece));
 		assert.equal(statusOf(last.command), 0);
 	});
 
