@@ -1,10 +1,12 @@
-import type { SearchPlan } from './search-plan.ts';
+import type { SearchPlan, Token } from './search-plan.ts';
 
 /** A search by which a FHIR client names the resource that it writes or refers to. */
 export interface Condition {
 	/** The search as the client wrote it. A reference has its type in front. */
 	criteria: string;
 	plan: SearchPlan;
+	/** The identifier, where the search is for one and for nothing else. */
+	identifier?: Token | undefined;
 	/** The matches. They are filled in during the site's turn. */
 	matched: Matches | undefined;
 }

@@ -5,16 +5,19 @@ import type { Condition } from '#record/condition.ts';
 import type { HeldContent, ResourceChange } from '#record/kinds/resource.ts';
 import { isFhirId } from '#record/row-id.ts';
 import { requireScope, type Scopes } from '#record/scopes.ts';
+import type { Token } from '#record/search-plan.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
-import { asText } from '../elements.ts';
+import { asObject, asObjects, asText } from '../elements.ts';
 import type { OutcomeIssue } from '../operation-outcome.ts';
 import type { Library } from '../profiles/library.ts';
 import type { Interaction, ResourceDefinition } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { permissionOf } from '../scopes.ts';
+import { splitValues } from '../search/escape.ts';
 import { parseSearch } from '../search/parse.ts';
 import type { SearchLimits } from '../search/parsed-search.ts';
 import { namesCodes } from '../search/subsumption.ts';
+import { elementTokens } from '../search/token.ts';
 import { requireAllowed } from './allowed.ts';
 import { type Content, contentOf, wholeResource } from './content.ts';
 import type { FullUrls } from './full-urls.ts';
@@ -109,6 +112,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 		id: written,
 		patients,
 		references,
+		...(settings.conditionalReferences && { identifiers: identifiersOf(content.resource) }),
 		notices,
 		compose: stating(definition, content, policy.checkReferences, settings),
 	};
@@ -201,7 +205,21 @@ function referenceCondition(text: string, settings: WriteSettings): Condition {
 	const definition = definitionOf(type);
 	if (definition === undefined) throw new Failure('not-supported', 'a conditional reference names a resource type that is not served');
 	const condition = searchCondition(definition, criteria, text, settings);
-	return condition ?? refuse('a conditional reference has no search parameter that selects');
+	if (condition === undefined) return refuse('a conditional reference has no search parameter that selects');
+	return { ...condition, identifier: soleIdentifier(criteria) };
+}
+
+/** Returns the identifier that a search is for, where it is for one and for nothing else. */
+function soleIdentifier(criteria: string): Token | undefined {
+	const [[name, text] = [], ...others] = new URLSearchParams(criteria);
+	if (name !== 'identifier' || text === undefined || others.length > 0) return undefined;
+	const [token, ...alternatives] = elementTokens(splitValues(text));
+	return alternatives.length === 0 ? token : undefined;
+}
+
+function identifiersOf({ identifier }: JsonObject): Token[] {
+	const only = asObject(identifier);
+	return (only ? [only] : asObjects(identifier)).map(({ system, value }) => ({ system: asText(system), value: asText(value) }));
 }
 
 function stating(

@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { canonical, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
+import { referenceFound } from '../apply/conditional-reference.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { withMergeLinks } from '../apply/merge.ts';
 import { identifiersOf } from '../apply/patient.ts';
@@ -16,6 +17,7 @@ import { writtenPatients } from '../holdings/written-patients.ts';
 import { survivorOf } from '../identity/match.ts';
 import { noteMismatch } from '../identity/notes.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
+import type { Token } from '../search-plan.ts';
 import type { SettingValue } from '../settings/settings.ts';
 import { isDeletion } from '../stored-resource.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
@@ -36,6 +38,8 @@ export interface ResourceChange {
 	condition: Condition | undefined;
 	/** References by search (`Patient?identifier=a`), which a transaction may contain. Each must match one resource. */
 	references: readonly Condition[];
+	/** The identifiers of the content, by which other changes of a transaction may refer to it. Absent: none. */
+	identifiers?: readonly Token[];
 	/** Versions of If-Match; `*` matches any. */
 	ifMatch: readonly string[] | undefined;
 	/** True with `If-None-Match: *`: write only when there is no such resource yet. */
@@ -144,12 +148,16 @@ interface Target {
 function applyResources(context: ApplyContext, changes: readonly (ResourceChange | ResourceDeletion)[]): void {
 	const targets = changes.map((change) => (change.interaction === 'delete' ? deletionTarget(context, change) : targetOf(context, change)));
 	refuseOverlap(targets);
+	const written = targets
+		.filter(isWrite)
+		.filter(({ untouched }) => !untouched)
+		.map(({ id, change: { resourceType, identifiers = [] } }) => ({ resourceType, id, identifiers }));
 	const resolved = new Map<string, string>();
 	for (const target of targets) {
 		if (!isWrite(target)) continue;
 		const { change, id } = target;
 		if (change.fullUrl !== undefined) resolved.set(change.fullUrl, `${change.resourceType}/${id}`);
-		for (const reference of change.references) resolved.set(reference.criteria, referenceFound(reference));
+		for (const reference of change.references) resolved.set(reference.criteria, referenceFound(reference, written));
 	}
 	const checks = targets.map((target) => (isWrite(target) ? write(context, target, resolved) : remove(context, target)));
 	for (const check of checks) check?.();
@@ -163,18 +171,6 @@ function targetOf(context: ApplyContext, change: ResourceChange): Target {
 	const target = change.condition ? conditionalTarget(context, change) : plainTarget(context, change);
 	if (!target.untouched) checkVersion(change, target);
 	return target;
-}
-
-/** Resolves a conditional reference (FHIR R4 §3.1.0.11.2.2). */
-function referenceFound({ plan, matched }: Condition): string {
-	const [found, another] = matched?.ids ?? [];
-	if (found === undefined || another !== undefined) {
-		throw new Failure(
-			'precondition-failed',
-			`a conditional reference matches ${found === undefined ? 'no' : 'more than one'} ${plan.resourceType}`,
-		);
-	}
-	return `${plan.resourceType}/${found}`;
 }
 
 function plainTarget(context: ApplyContext, change: ResourceChange): Target {
