@@ -1,6 +1,5 @@
 import type { Period } from '#fhir/datatypes.ts';
-import { completed } from '#fhir/mapping/local-zone.ts';
-import { hasTime, toDateTime } from '#fhir/mapping/timestamp.ts';
+import { toDateTime, toInstantOrMidnight } from '#fhir/mapping/timestamp.ts';
 import type { Context } from '#hl7v3/context.ts';
 import { period, time, valueIn } from '#hl7v3/datatypes/ts.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
@@ -19,8 +18,7 @@ export function documentTime(element: XmlElement | undefined, context: Context):
 	const dateTime = time(element, context);
 	const text = valueIn(element);
 	if (dateTime === undefined || text === undefined) return { dateTime: undefined, instant: undefined, order: '' };
-	const isDay = !hasTime(text) && dateTime.length === 10;
-	const instant = hasTime(text) ? dateTime : isDay ? completed(`${dateTime}T00:00:00`, '', context.zone) : undefined;
+	const instant = toInstantOrMidnight(text, context.zone);
 	return { dateTime, instant, order: new Date(instant ?? dateTime).toISOString() };
 }
 

@@ -69,7 +69,7 @@ export type ContentChange = 'none' | 'added' | 'changed';
 export function nextStatus(held: string | undefined, stated: string, change: ContentChange, age: Age): { status: string } | 'late' {
 	if (held === undefined) return { status: stated };
 	const isRepeat = isCompleted(held) && stated === 'final';
-	if (isRepeat && change === 'none') return { status: held };
+	if (isRepeat && change === 'none' && age !== 'older') return { status: held };
 	if (isRepeat && change === 'added' && held === 'corrected' && age !== 'older') return { status: held };
 	if (!takesPlace(isCompleted(held) && held !== 'corrected' ? 'final' : held, stated, age)) return 'late';
 	if (isWithdrawn(stated)) return { status: isCompleted(held) || held === 'entered-in-error' ? 'entered-in-error' : stated };

@@ -1,4 +1,4 @@
-import { dateRange } from '#core/date-range.ts';
+import { type DateRange, dateRange, dayMs } from '#core/date-range.ts';
 
 /** The times by which two statements about one result are compared, as FHIR dateTimes. */
 export interface StatedTimes {
@@ -15,7 +15,7 @@ export type Age = 'older' | 'equal' | 'newer';
 /** Tells how `next` lies to `held`: the first of the three times that both have, and that differs, decides. */
 export function ageOf(held: StatedTimes, next: StatedTimes): Age {
 	for (const name of ['observed', 'reported', 'sent'] as const) {
-		const [before, after] = [rangeOf(held[name]), rangeOf(next[name])];
+		const [before, after] = [rangeOf(name, held[name]), rangeOf(name, next[name])];
 		if (before === undefined || after === undefined) continue;
 		if (after.endMs <= before.startMs) return 'older';
 		if (before.endMs <= after.startMs) return 'newer';
@@ -23,8 +23,14 @@ export function ageOf(held: StatedTimes, next: StatedTimes): Age {
 	return 'equal';
 }
 
-function rangeOf(time: string | undefined) {
-	return time === undefined ? undefined : dateRange(time);
+/** A time of day that systems also write where they know the day alone. */
+const midnight = /T00:00:00(?:\.0+)?(?:Z|[+-]\d\d:\d\d)$/;
+
+/** A result that was reported at midnight may have been reported at any time of that day. */
+function rangeOf(name: keyof StatedTimes, time: string | undefined): DateRange | undefined {
+	const range = time === undefined ? undefined : dateRange(time);
+	if (range === undefined || name !== 'reported' || !midnight.test(time ?? '')) return range;
+	return { startMs: range.startMs, endMs: range.startMs + dayMs };
 }
 
 /** The stages of a result. Within `draft` the newer statement counts; from a stage of completion there is no way back. */

@@ -38,6 +38,13 @@ export function toInstant(text: string, zone: Zone): string | undefined {
 	return stamp && stamp.time.length >= 4 ? toDateTime(text, zone) : undefined;
 }
 
+/** Returns a FHIR `instant`: missing minutes are zero, and a day is its midnight. Undefined where only a month or year is known. */
+export function toInstantOrMidnight(text: string, zone: Zone): string | undefined {
+	const stamp = readStamp(text);
+	if (stamp === undefined || stamp.time !== '') return toDateTime(text, zone);
+	return stamp.date.length === 8 ? completed(`${dashed(stamp.date)}T00:00:00`, '', stamp.zone === '' ? zone : stamp.zone) : undefined;
+}
+
 /** Adds minutes to a FHIR dateTime with a time, in its own offset. Undefined after the year 9999. */
 export function minutesLater(dateTime: string, minutes: number): string | undefined {
 	const local = dateTime.slice(0, 19);

@@ -100,7 +100,7 @@ class ResultReading {
 		this.#closePatient();
 		const [first] = this.#context.leftOut;
 		if (first !== undefined && !this.#changes.some(({ kind }) => kind === 'observation')) throw first;
-		return this.#changes;
+		return parentsFirst(this.#changes);
 	}
 
 	/** A known patient is not updated, because a result system is not the source of demographics. */
@@ -174,4 +174,11 @@ class ResultReading {
 		this.#changes.push(...itemChanges(this.#further, owner, this.#context));
 		this.#further = undefined;
 	}
+}
+
+/** Puts results that say more of another one (OBR-26) behind all others, because they refer to it. */
+function parentsFirst(changes: Change[]): Change[] {
+	const isFurther = (change: Change) => change.kind === 'observation' && change.parent !== undefined;
+	if (!changes.some(isFurther)) return changes;
+	return [...changes.filter((change) => !isFurther(change)), ...changes.filter(isFurther)];
 }

@@ -1,7 +1,7 @@
 import { Failure, type FailureCode } from '#core/failure.ts';
 import type { Zone } from '#fhir/mapping/local-zone.ts';
 import { type Mentions, mentionsOf } from '#fhir/mapping/mentions.ts';
-import { toDateTime } from '#fhir/mapping/timestamp.ts';
+import { toDateTime, toInstantOrMidnight } from '#fhir/mapping/timestamp.ts';
 import type { Flag } from '#record/flag.ts';
 import { type Settings, settingOf } from '#record/settings/settings.ts';
 import type { Segment } from '../message.ts';
@@ -59,6 +59,15 @@ export class Context {
 		if (text === '') return undefined;
 		const value = toDateTime(text, this.zone);
 		if (value === undefined) this.unreadable(segment, field, 'is not a time and was left out');
+		return value;
+	}
+
+	/** Reads a field with a time as a FHIR instant. Undefined when it is empty; also undefined, and flagged, when it states no day. */
+	instant(segment: Segment, field: number): string | undefined {
+		const text = segment.text(field).trim();
+		if (text === '') return undefined;
+		const value = toInstantOrMidnight(text, this.zone);
+		if (value === undefined) this.unreadable(segment, field, 'is not a time with a day and was left out');
 		return value;
 	}
 

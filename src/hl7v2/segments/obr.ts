@@ -6,7 +6,6 @@ import { v2Table } from '#fhir/mapping/coding-system.ts';
 import { practitionerOf } from '#fhir/mapping/mentions.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { codeText, joined } from '#fhir/mapping/text.ts';
-import { toInstant } from '#fhir/mapping/timestamp.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
@@ -14,6 +13,7 @@ import { type EntityIdentifier, entityIdentifier, typedIdentifier } from './data
 import { personName } from './datatypes/xcn.ts';
 import { orderKeyOf } from './order-number.ts';
 import type { Ordinals } from './ordinals.ts';
+import { type ParentResult, parentResult } from './parent-result.ts';
 
 /** The facts of the order that apply to each of its observations. */
 export interface OrderContext {
@@ -25,6 +25,8 @@ export interface OrderContext {
 	numbered: FailureLocation | undefined;
 	/** OBR-4. */
 	code: CodeableConcept | undefined;
+	/** OBR-26 and OBR-29. */
+	parent: ParentResult | undefined;
 	/** OBR-7 and 8, else OBR-22. */
 	effectiveDateTime: string | undefined;
 	effectivePeriod: Period | undefined;
@@ -53,15 +55,17 @@ export function orderContext(orc: Segment | undefined, obr: Segment | undefined,
 	const placer = number(obr, orc, 2);
 	const code = obr && codeableConcept(obr, 4);
 	const times = obr ? effective(obr, context) : undefined;
+	const order = orderKeyOf(filler, placer, sender);
 	return {
 		filler,
 		placer,
-		order: orderKeyOf(filler, placer, sender),
+		order,
 		numbered: numberedAt(filler ? 3 : 2, obr, orc),
 		code,
+		parent: obr && parentResult(obr, { filler, placer, order }, sender),
 		effectiveDateTime: times?.effectiveDateTime,
 		effectivePeriod: times?.effectivePeriod,
-		issued: obr && toInstant(obr.text(22), context.zone),
+		issued: obr && context.instant(obr, 22),
 		category: obr && category(codeText(obr.text(24))),
 		specimen: obr && specimenSource(obr),
 		interpreter: obr && namedPerson(obr, 32, context),
@@ -77,6 +81,7 @@ export const noOrder: OrderContext = {
 	order: undefined,
 	numbered: undefined,
 	code: undefined,
+	parent: undefined,
 	effectiveDateTime: undefined,
 	effectivePeriod: undefined,
 	issued: undefined,

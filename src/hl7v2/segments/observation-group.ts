@@ -93,7 +93,7 @@ export class ObservationGroup {
 	/** Returns the group's changes. */
 	changes({ patient, encounter, ordinals }: GroupOwner): (ObservationChange | DiagnosticReportChange)[] {
 		this.#giveNotesToFirst();
-		const { order, numbered: numberedAt } = this.#order;
+		const { order, parent, numbered: numberedAt } = this.#order;
 		const { sent } = this.#context;
 		const items = this.#observed.map(({ item }) => numbered(item, order ? `${order.system}|${order.value}` : '', ordinals));
 		this.#flagRepeated(items);
@@ -109,6 +109,7 @@ export class ObservationGroup {
 				sent,
 				resource: blankless(resource),
 				...(listed === undefined ? {} : { members: listed }),
+				...(parent === undefined ? {} : { parent }),
 				...(statusOnly ? { statusOnly } : {}),
 				...(numberedAt === undefined ? {} : { numberedAt }),
 				sequence: obx.sequence,

@@ -1,8 +1,7 @@
-import { createHash } from 'node:crypto';
 import type { Json, JsonObject } from '#core/json.ts';
 import type { CodeableConcept, Extension, Reference } from '#fhir/datatypes.ts';
 import type { Segment } from '../message.ts';
-import { type Context, failureAt, keyLengthMax, nameOf } from './context.ts';
+import { type Context, failureAt, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { organization, practitioners } from './datatypes/xcn.ts';
@@ -11,13 +10,14 @@ import type { OrderContext } from './obr.ts';
 import { originalStatus, type ResultStatus, resultStatus } from './observation-status.ts';
 import { checkedType, hasValue, isNumeric, observedValue } from './obx-value.ts';
 import { referenceRange, unitOf } from './quantity.ts';
+import { resultItem } from './result-item.ts';
 
 /** One OBX after reading. TX and FT lines that belong together become one (see observation-group.ts). */
 export interface Observed {
 	obx: Segment;
 	/** OBX-2; '' when empty. */
 	type: string;
-	/** The key within its order: OBX-3 (else OBR-4) and OBX-4. */
+	/** The key within its order: see resultItem. */
 	item: string;
 	subId: string;
 	status: string;
@@ -62,7 +62,7 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 	return {
 		obx,
 		type,
-		item: itemOf(code, obx.text(4)),
+		item: resultItem(code, obx.text(4), order.parent?.prefix),
 		subId: obx.text(4).trim(),
 		status: obx.text(11).trim(),
 		resource,
@@ -153,12 +153,4 @@ function instanceIdentifier(obx: Segment): Json | undefined {
 function device(obx: Segment): Json | undefined {
 	const equipment = obx.isPresent(18) ? entityIdentifier(obx, 18) : undefined;
 	return equipment && { type: 'Device', identifier: typedIdentifier(equipment) };
-}
-
-/** Returns a key that is stable from message to message: the first code with its system, else the text, and the sub-id. */
-function itemOf(code: CodeableConcept, subId: string): string {
-	const coding = code.coding?.[0];
-	const what = coding === undefined ? `|${code.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`;
-	const item = `${what}|${subId.trim()}`;
-	return item.length <= keyLengthMax ? item : createHash('sha256').update(item).digest('hex');
 }

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
 import type { Attachment, CodeableConcept, Extension, Identifier, Quantity, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
@@ -14,6 +13,7 @@ import { sendingFacility } from './facility.ts';
 import { type GroupOwner, namedPerson, type OrderContext } from './obr.ts';
 import type { Observed } from './obx.ts';
 import { numbered, type Ordinals } from './ordinals.ts';
+import { reportItem } from './result-item.ts';
 import { originalText, withUnit } from './stated-number.ts';
 
 interface Group extends GroupOwner {
@@ -49,12 +49,12 @@ export class ReportReading {
 
 	/** Undefined when the OBR states neither the subject of the report nor a result. */
 	change({ observed, items, patient, encounter, ordinals }: Group): DiagnosticReportChange | undefined {
-		const { order, filler, code } = this.#order;
+		const { order, filler, code, parent } = this.#order;
 		if (code === undefined && observed.length === 0) return undefined;
 		const uid = this.#studyUid ?? statedUid(observed);
 		const isImaging = uid !== undefined || this.#accession !== undefined || this.#order.category?.[0]?.coding?.[0]?.code === 'imaging';
 		const accession = this.#accession ?? (this.#obr.text(18).trim() || this.#obr.text(20).trim() || undefined);
-		const key = this.#key(accession, isImaging ? wholeOrder : itemOf(code), ordinals);
+		const key = this.#key(accession, isImaging ? wholeOrder : reportItem(code, parent?.prefix), ordinals);
 		return {
 			kind: 'diagnostic-report',
 			patient,
@@ -149,13 +149,6 @@ function statedUid(observed: readonly Observed[]): string | undefined {
 		}
 	}
 	return undefined;
-}
-
-/** Returns the key that distinguishes the reports of one order, if they are no imaging reports: one OBR-4 is one report. */
-function itemOf(code: CodeableConcept | undefined): string {
-	const coding = code?.coding?.[0];
-	const item = `report ${coding === undefined ? `|${code?.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`}`;
-	return item.length <= keyLengthMax ? item : createHash('sha256').update(item).digest('hex');
 }
 
 /** Returns the specimens of the observations, to which SPM assigns them; without observations, that of the order. */

@@ -11,6 +11,16 @@ import { keyDigest } from '../key-digest.ts';
 import { isWithdrawn } from '../report.ts';
 import { ageOf, isReported, type StatedTimes, takesPlace } from '../result-precedence.ts';
 
+/** The result of which another one says more (OBR-26). */
+export interface ParentOfResult {
+	order?: { system: string; value: string };
+	/** Identifies it within its order. */
+	item: string;
+	/** The item that a further result has if several are named alike. Then none of them is known to be the parent. */
+	second: string;
+	display: string;
+}
+
 export interface ObservationChange {
 	kind: 'observation';
 	patient: number;
@@ -18,14 +28,15 @@ export interface ObservationChange {
 	encounter?: number;
 	/** Filler (else placer) order number with its authority, else its application. Without an order the observation is always new. */
 	order?: { system: string; value: string };
-	/** Identifies the observation within the order: OBX-3 and OBX-4, and an ordinal if they repeat in the message. */
+	/** Identifies the observation within the order: OBX-3, OBX-4 and the parent, and an ordinal if they repeat in the message. */
 	item: string;
-	/** The whole Observation without id, meta, subject, encounter and hasMember. */
+	/** The whole Observation without id, meta, subject, encounter, hasMember and derivedFrom. */
 	resource: JsonObject;
 	/** MSH-7 as a FHIR instant. */
 	sent?: string | undefined;
 	/** Items of the same order in this message that this observation lists as `hasMember`. */
 	members?: string[];
+	parent?: ParentOfResult;
 	/** The message carries a new status and no value (OBX-11 D, U, W, X). A known observation keeps everything else. */
 	statusOnly?: true;
 	/** The field with the order number. */
@@ -35,13 +46,14 @@ export interface ObservationChange {
 
 export const observationKind = defineChange<ObservationChange>({
 	kind: 'observation',
-	keys({ order }, keys) {
+	keys({ order, parent }, keys) {
 		if (order) keys.of(orders).add(orderKey(order));
+		if (parent?.order) keys.of(orders).add(orderKey(parent.order));
 	},
 	apply: applyObservation,
 });
 
-/** Creates the observation, or corrects the one with the same order, OBX-3 and OBX-4. */
+/** Creates the observation, or corrects the one with the same order and item. */
 function applyObservation(context: ApplyContext, change: ObservationChange, references: References): void {
 	const patient = references.patient(change.patient);
 	const encounter = references.encounter(change.encounter);
@@ -92,7 +104,17 @@ function completed(context: ApplyContext, change: ObservationChange, references:
 	if (change.members && change.members.length > 0) {
 		resource['hasMember'] = change.members.map((item) => ({ reference: `Observation/${references.observationId(context, item, key)}` }));
 	}
+	if (change.parent) resource['derivedFrom'] = [parentReference(context, change.parent, references.patient(change.patient))];
 	return resource;
+}
+
+/** Refers to the parent if it is the only known result that is named like it, and the patient's; else by its name alone. */
+function parentReference({ set }: ApplyContext, { order, item, second, display }: ParentOfResult, patient: Row): JsonObject {
+	const key = order && orderKey(order);
+	const named = key === undefined ? [] : [item, second].flatMap((one) => set.of(orders).observation(key, keyDigest(one)) ?? []);
+	const [parent] = named;
+	const isKnown = named.length === 1 && parent?.links['patient_id'] === patient.id;
+	return isKnown ? { reference: referenceTo(parent), display } : { type: 'Observation', display };
 }
 
 function isLate(known: Row, held: JsonObject, { resource, sent }: ObservationChange): boolean {

@@ -20,6 +20,15 @@ describe('DG1 fields', () => {
 			element: 'code',
 			expected: { coding: [{ system: 'http://hl7.org/fhir/sid/icd-10', code: 'E11', display: 'Diabetes' }], text: 'Diabetes type 2' },
 		},
+		...['E11^Diabetes^I10^^DM2', 'E11^Diabetes^I10^^DM2^L'].map((field) => ({
+			name: `a local name without a code is a coding with a name alone: ${field}`,
+			values: { 3: field },
+			element: 'code',
+			expected: {
+				coding: [{ system: 'http://hl7.org/fhir/sid/icd-10', code: 'E11', display: 'Diabetes' }, { display: 'DM2' }],
+				text: 'Diabetes',
+			},
+		})),
 		{
 			name: 'DG1-2 is the coding system where DG1-3 names none',
 			values: { 2: 'I9', 3: '25000' },

@@ -25,6 +25,9 @@ export function codeableConcept(segment: Segment, field: number, repetition = 0,
 	}
 	if (text === '') text = segment.text(field, 2, repetition) || segment.text(field, 5, repetition);
 	if (codings.length === 0) return text === '' ? undefined : { text };
+	// A local name without a code is a coding with a name alone.
+	const alternate = components > 4 && segment.text(field, 4, repetition) === '' ? segment.text(field, 5, repetition) : '';
+	if (alternate !== '' && alternate !== text) codings.push({ display: alternate });
 	return text === '' ? { coding: codings } : { coding: codings, text };
 }
 
