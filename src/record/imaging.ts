@@ -18,13 +18,27 @@ export interface HeldInstance extends HeldObject {
 	storedAt: string | undefined;
 }
 
+/** What an image states of a person beside a number. */
+export interface StatedFacts {
+	/** The alphabetic group: `family^given^middle^prefix^suffix` without empty components at its end. */
+	name: string;
+	/** FHIR date. */
+	birthDate?: string | undefined;
+	/** FHIR administrative gender. */
+	gender?: string | undefined;
+}
+
 /** A patient as an image names them. */
-export interface StatedPatient {
+export interface StatedPatient extends StatedFacts {
 	id: string;
 	/** The system of its issuer or of the default authority; empty without one. */
 	system: string;
-	/** `family^given` */
-	name: string;
+}
+
+/** A person whom an image names without a Patient ID. Such a person is nobody else's, and nobody else is that person: a name alone tells neither. */
+export interface StatedPerson extends StatedFacts {
+	id?: undefined;
+	system?: undefined;
 }
 
 /** The indexed data of a study that further instances and reports on it need. */
@@ -37,7 +51,7 @@ export interface HeldStudy {
 	/** FHIR date, or dateTime without zone. */
 	started: string | null;
 	/** The patient as its images state them, if it was stored without one. */
-	stated?: StatedPatient | undefined;
+	stated?: StatedPatient | StatedPerson | undefined;
 	/** Row ids of patients from whom a person took the study. */
 	formerPatientIds?: readonly string[] | undefined;
 	/** Row ids of these patients as they are now, after merges. */
@@ -58,7 +72,7 @@ export interface NewInstance {
 	isNewStudy: boolean;
 	isNewSeries: boolean;
 	/** See HeldStudy, if the instance begins the study. */
-	stated?: StatedPatient | undefined;
+	stated?: StatedPatient | StatedPerson | undefined;
 	/** The Study Instance UID of its data set, if it is filed under another study. */
 	statedStudyUid?: string | undefined;
 	/** The ideographic and phonetic name that it states, if the instance begins the study. */
@@ -118,7 +132,7 @@ export interface UnmatchedStudy {
 export interface AssignedStudy {
 	studyUid: string;
 	patientId: string | null;
-	stated: StatedPatient | undefined;
+	stated: StatedPatient | StatedPerson | undefined;
 	formerPatientIds: readonly string[];
 	/** The patient under whom it was recorded before a merge, if an undone edit returns it there; null leaves that as it is. */
 	recordedPatientId: string | null;

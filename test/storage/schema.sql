@@ -532,6 +532,8 @@ create table imaging_study (
 	name_ideographic text,
 	name_phonetic text,
 	assumed_zone text,
+	stated_patient_birth_date date,
+	stated_patient_gender text,
 	PRIMARY KEY (site_id, study_uid)
 ) with (fillfactor=80);
 

@@ -62,7 +62,7 @@ export function linkNamed(context: ApplyContext, { uid, accession, filler }: Stu
 		for (const study of studies) {
 			const { stated } = study;
 			if (
-				stated &&
+				stated?.id !== undefined &&
 				numbers.some(({ value, system }) => value === stated.id && (stated.system === '' || known.isSame(system, stated.system)))
 			)
 				linkStudy(context, study, patient.id, 'message');

@@ -1,19 +1,54 @@
 import { Failure } from '#core/failure.ts';
+import { imaging } from '../holdings/imaging.ts';
 import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { recordDoubt } from '../identity/doubt.ts';
 import { HeldForPerson } from '../identity/held.ts';
 import { systemOf } from '../identity/identifier-key.ts';
 import { patientsLedTo } from '../identity/leads.ts';
-import type { HeldStudy, StatedPatient } from '../imaging.ts';
-import type { InstancePatient } from '../instance.ts';
+import type { HeldStudy, StatedFacts, StatedPatient, StatedPerson } from '../imaging.ts';
+import type { InstanceAttributes, InstancePatient } from '../instance.ts';
 import { type PatientChange, patientKind } from '../kinds/patient.ts';
 import type { ApplyContext } from './context.ts';
 import { References } from './references.ts';
 
 /** Returns the patient as an image names them. */
-export function statedPatient({ identifiers: [identifier] }: PatientChange, name: InstancePatient['name']): StatedPatient {
-	const { family = '', given = '' } = name ?? {};
-	return { id: identifier.value, system: systemOf(identifier), name: `${family}^${given}`.replace(/\^$/, '') };
+export function statedPatient({ identifiers: [identifier] }: PatientChange, patient: InstancePatient | undefined): StatedPatient {
+	return { id: identifier.value, system: systemOf(identifier), ...factsOf(patient) };
+}
+
+/** Returns what an image states of a person, by number if it states one; undefined if it names nobody. */
+export function statedBy(patient: InstancePatient, named: PatientChange | undefined): StatedPatient | StatedPerson | undefined {
+	if (named) return statedPatient(named, patient);
+	return patient.name && factsOf(patient);
+}
+
+function factsOf(patient: InstancePatient | undefined): StatedFacts {
+	const { family = '', given = '', middle = '', prefix = '', suffix = '' } = patient?.name ?? {};
+	const { birthDate, gender } = patient ?? {};
+	const name = [family, given, middle, prefix, suffix].join('^').replaceAll('\\', ' ').replace(/\^+$/, '');
+	return { name, ...(birthDate !== undefined && { birthDate }), ...(gender !== undefined && { gender }) };
+}
+
+/**
+ * Notes what an image states of a person in its study, if that has no patient. What the first image stated stays, unless this one is the first
+ * with a Patient ID, or has the last word. A study of somebody without a Patient ID is listed until a person, a report or another image says
+ * who that is: a name tells it of nobody.
+ */
+export function noteStated(
+	context: ApplyContext,
+	{ studyUid, patient }: InstanceAttributes,
+	named: PatientChange | undefined,
+	hasLastWord = false,
+): void {
+	const index = context.set.of(imaging);
+	const study = index.study(studyUid);
+	const stated = statedBy(patient, named);
+	if (study === undefined || study.patientId !== null || stated === undefined) return;
+	const kept = hasLastWord ? undefined : study.stated;
+	if (kept === undefined || (kept.id === undefined && stated.id !== undefined)) index.stateStudy(study, stated);
+	// Who cannot be told by the Patient ID is in doubt already.
+	if (stated.id !== undefined || kept?.id !== undefined) return;
+	recordUnmatched(context, studyUid, 'its images state no Patient ID');
 }
 
 /**
@@ -28,14 +63,13 @@ export function patientOfStudy(context: ApplyContext, studyUid: string, named: P
 	} catch (error) {
 		if (!(error instanceof Failure || error instanceof HeldForPerson)) throw error;
 		if (error instanceof HeldForPerson) recordDoubt(context, error.doubt);
-		recordDoubt(context, {
-			kind: 'unmatched-study',
-			key: [studyUid],
-			text: `the study is stored without a patient: ${reasonOf(error)}`,
-			studyUid,
-		});
+		recordUnmatched(context, studyUid, reasonOf(error));
 		return null;
 	}
+}
+
+function recordUnmatched(context: ApplyContext, studyUid: string, reason: string): void {
+	recordDoubt(context, { kind: 'unmatched-study', key: [studyUid], text: `the study is stored without a patient: ${reason}`, studyUid });
 }
 
 function reasonOf(error: Failure | HeldForPerson): string {
@@ -56,7 +90,7 @@ export function namesOther({ set }: ApplyContext, study: HeldStudy, named: Patie
 	const system = systemOf(identifier);
 	const isAsStated = stated?.id === identifier.value && (stated.system === '' || system === '' || known.isSame(stated.system, system));
 	if (isAsStated) return false;
-	if (study.patientId === null) return stated !== undefined;
+	if (study.patientId === null) return stated?.id !== undefined;
 	const led = patientsLedTo(set, identifier);
 	const { patientId, formerPatientIds = [], formerSurvivorIds = [] } = study;
 	return !led.has(patientId) && ![...formerPatientIds, ...formerSurvivorIds].some((id) => led.has(id));

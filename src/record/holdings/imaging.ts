@@ -13,6 +13,7 @@ import {
 	type Replacement,
 	type SettledConflict,
 	type StatedPatient,
+	type StatedPerson,
 	type UnmatchedStudy,
 } from '../imaging.ts';
 import type { StoredInstance } from '../instance.ts';
@@ -188,7 +189,7 @@ export class Imaging {
 	}
 
 	/** Notes what the images of a study without a patient state. */
-	stateStudy(study: HeldStudy, stated: StatedPatient): void {
+	stateStudy(study: HeldStudy, stated: StatedPatient | StatedPerson): void {
 		this.#assign({ ...study, stated });
 	}
 

@@ -3,7 +3,7 @@ import type { ApplyContext } from '../apply/context.ts';
 import { addedOf, asFiled, replaceInstance } from '../apply/replace-instance.ts';
 import { tellReports } from '../apply/report-studies.ts';
 import { linkReported, linkStudy } from '../apply/study-link.ts';
-import { namesOther, patientOfStudy, statedPatient } from '../apply/study-patient.ts';
+import { namesOther, noteStated, patientOfStudy, statedBy, statedPatient } from '../apply/study-patient.ts';
 import { imaging, nameInstance } from '../holdings/imaging.ts';
 import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { recordDoubt } from '../identity/doubt.ts';
@@ -86,7 +86,9 @@ function otherContent(context: ApplyContext, { instance, named }: InstanceChange
 			const isSame = named !== undefined && study !== undefined && study.patientId !== null && !namesOther(context, study, named);
 			const found = named === undefined || isSame ? null : patientOfStudy(context, studyUid, named);
 			const patientId = named === undefined ? null : (found ?? study?.patientId ?? null);
-			return replaceInstance(context, instance, held, { patientId, isLastWord: true }, { as: 'replaced', by: null });
+			const outcome = replaceInstance(context, instance, held, { patientId, isLastWord: true }, { as: 'replaced', by: null });
+			noteStated(context, asFiled(instance, held).instance.attributes, named, true);
+			return outcome;
 		}
 		case 'refuse':
 			return { kind: 'refused' };
@@ -117,7 +119,7 @@ export function fileInstance(
 	const known = index.lastKnownStudy(studyUid);
 	const isUnknown = known === undefined || known.patientId === null;
 	const patientId = named && isUnknown ? patientOfStudy(context, studyUid, named) : null;
-	const stated = named && patientId === null && isUnknown ? statedPatient(named, patient.name) : undefined;
+	const stated = patientId === null && isUnknown ? statedBy(patient, named) : undefined;
 	const added = addedOf(context, instance, patientId);
 	index.putInstance({ ...added, stated, statedStudyUid });
 	const study = index.study(studyUid);
@@ -125,9 +127,8 @@ export function fileInstance(
 	if (added.isNewStudy) {
 		if (study.patientId === null) linkReported(context, study);
 		tellReports(context, index.study(studyUid) ?? study);
-	} else if (study.patientId !== null) return;
-	else if (patientId !== null) linkStudy(context, study, patientId, 'image');
-	else if (stated && study.stated === undefined) index.stateStudy(study, stated);
+	} else if (study.patientId === null && patientId !== null) linkStudy(context, study, patientId, 'image');
+	noteStated(context, instance.attributes, named);
 }
 
 /** The study into which an image is split off. */
@@ -161,7 +162,7 @@ function setAside(context: ApplyContext, instance: StoredInstance, study: HeldSt
 	index.putConflict({
 		id: context.newId(),
 		...{ sopInstanceUid, studyUid, digest, bytes, objectKey, callingAe, source },
-		...{ receivedAt: undefined, settlement: undefined, otherPatient: statedPatient(named, patient.name) },
+		...{ receivedAt: undefined, settlement: undefined, otherPatient: statedPatient(named, patient) },
 	});
 	return { kind: 'aside', isHeld: false };
 }

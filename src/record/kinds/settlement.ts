@@ -2,7 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { asFiled, replaceInstance } from '../apply/replace-instance.ts';
-import { namesOther, patientOfStudy } from '../apply/study-patient.ts';
+import { namesOther, noteStated, patientOfStudy } from '../apply/study-patient.ts';
 import { auditTrail } from '../holdings/audit-trail.ts';
 import { imaging, nameInstance } from '../holdings/imaging.ts';
 import { settleDecided } from '../identity/doubt.ts';
@@ -70,6 +70,7 @@ function applySettlement(context: ApplyContext, change: SettlementChange): void 
 	settle(context, conflict, { conflictId, as: 'received', by }, source);
 	const patientId = patientOfReceived(context, received, held, named);
 	context.instances.push(replaceInstance(context, received, held, { patientId, isLastWord: false }, { as: 'superseded', by }));
+	noteStated(context, asFiled(received, held).instance.attributes, named);
 }
 
 /** Files an image that was kept aside: in its study, whose patient a person says is right, or in a study of its own. */

@@ -2,7 +2,7 @@ import { diagnosticReports } from '#record/holdings/diagnostic-reports.ts';
 import { disputed, type ImagingKeys, imaging, studiesOfDisputed } from '#record/holdings/imaging.ts';
 import { otherNumberRank, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
 import { procedureSteps } from '#record/holdings/procedure-steps.ts';
-import type { HeldInstance, HeldStudy, InstancePolicy, StatedPatient } from '#record/imaging.ts';
+import type { HeldInstance, HeldStudy, InstancePolicy, StatedPatient, StatedPerson } from '#record/imaging.ts';
 import { indexText } from '#record/index-text.ts';
 import type { Cell } from '../cell.ts';
 import { cellAt, columnsOf, textAt } from '../columns.ts';
@@ -57,6 +57,8 @@ const study = columnsOf({
 		'stated_patient_id',
 		'stated_patient_system',
 		'stated_patient_name',
+		'stated_patient_birth_date',
+		'stated_patient_gender',
 		'former_patient_ids',
 	],
 });
@@ -107,11 +109,13 @@ function studyOf(cells: readonly Cell[]): HeldStudy {
 	};
 }
 
-function statedIn(cells: readonly Cell[]): StatedPatient | undefined {
+function statedIn(cells: readonly Cell[]): StatedPatient | StatedPerson | undefined {
 	const { at } = study;
-	const id = cellAt(cells, at.stated_patient_id);
-	if (id === null) return undefined;
-	return { id, system: cellAt(cells, at.stated_patient_system) ?? '', name: cellAt(cells, at.stated_patient_name) ?? '' };
+	const [id, name] = [cellAt(cells, at.stated_patient_id), cellAt(cells, at.stated_patient_name)];
+	if (id === null && name === null) return undefined;
+	const [birthDate, gender] = [cellAt(cells, at.stated_patient_birth_date), cellAt(cells, at.stated_patient_gender)];
+	const facts = { name: name ?? '', birthDate: birthDate ?? undefined, gender: gender ?? undefined };
+	return id === null ? facts : { id, system: cellAt(cells, at.stated_patient_system) ?? '', ...facts };
 }
 
 /** An array of UUIDs as PostgreSQL writes it. */

@@ -26,6 +26,9 @@ const shownOnly = (shown: string): ImagingColumn => ({ shown, form: 'none' });
 
 const groupsOf = (name: string) => [1, 2, 3].map((group) => `split_part(${name}, '=', ${group})`) as [string, string, string];
 
+const sexOf = (column: string) =>
+	`case ${column} when 'male' then 'M' when 'female' then 'F' when 'other' then 'O' when 'unknown' then 'U' end`;
+
 const ownStudies = 'imaging_study x where x.site_id = $1 and x.patient_id = p.id';
 
 export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> = {
@@ -34,9 +37,10 @@ export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> =
 	IssuerOfPatientID: { shown: 'd.system', form: 'issuer' },
 	PatientBirthDate: {
 		shown: `case when p.birth_date_end = p.birth_date + 1 then to_char(p.birth_date, 'YYYYMMDD') end`,
+		matched: 'p.birth_date',
 		form: 'birth date',
 	},
-	PatientSex: text(`case p.gender when 'male' then 'M' when 'female' then 'F' when 'other' then 'O' when 'unknown' then 'U' end`),
+	PatientSex: text(sexOf('p.gender')),
 	NumberOfPatientRelatedStudies: shownOnly(`(select count(*) from ${ownStudies})::text`),
 	NumberOfPatientRelatedSeries: shownOnly(`(select coalesce(sum(x.series_count), 0) from ${ownStudies})::text`),
 	NumberOfPatientRelatedInstances: shownOnly(`(select coalesce(sum(x.instance_count), 0) from ${ownStudies})::text`),
@@ -68,6 +72,24 @@ export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> =
 	NumberOfFrames: integer('i.frames'),
 	AvailableTransferSyntaxUID: text('i.transfer_syntax_uid'),
 };
+
+/** What the images of a study without a patient state of a person, in the place of the patient's record. */
+export const unmatchedColumns: Partial<Readonly<Record<ImagingAttribute, ImagingColumn>>> = {
+	PatientName: imagingColumns.PatientName,
+	PatientBirthDate: {
+		shown: `to_char(t.stated_patient_birth_date, 'YYYYMMDD')`,
+		matched: 't.stated_patient_birth_date',
+		form: 'birth date',
+	},
+	PatientSex: text(sexOf('t.stated_patient_gender')),
+};
+
+/** The value that an answer of a level shows: of a patient, or of the person whom the images of a study without one name. */
+export function shownAt(level: QueryLevel, attribute: ImagingAttribute): string {
+	const { shown } = imagingColumns[attribute];
+	const stated = level === 'PATIENT' ? undefined : unmatchedColumns[attribute]?.shown;
+	return stated === undefined || stated === shown ? shown : `case when t.patient_id is null then ${stated} else ${shown} end`;
+}
 
 /** The tables of a level with those above it; a study whose data sets name no patient has none. */
 export const levelTables: Readonly<Record<QueryLevel, { from: string; alias: string; where: string; order: readonly string[] }>> = {
@@ -117,6 +139,10 @@ export function statedName(level: QueryLevel, column: 'name_ideographic' | 'name
 	return level === 'PATIENT' ? ofAnyStudy(column) : ofStudy('t', column);
 }
 
+/** The alphabetic name: that of the record, or the one that the images of a study without a patient state. */
+const alphabetic = (level: QueryLevel) =>
+	level === 'PATIENT' ? 'g.alphabetic' : `case when t.patient_id is null then nullif(t.stated_patient_name, '') else g.alphabetic end`;
+
 /**
  * Joins the patient's name as PN, and its groups: in each the first name of the record that is written so, else the one that the images state;
  * without empty components at its end. A name that does not say how it is written is alphabetic.
@@ -126,7 +152,7 @@ left join lateral (
 	select nullif(rtrim(concat_ws('=', coalesce(s.alphabetic, ''), coalesce(s.ideographic, ''), coalesce(s.phonetic, '')), '='), '') as name,
 		s.alphabetic, s.ideographic, s.phonetic
 	from (
-	select g.alphabetic, coalesce(g.ideographic, ${statedName(level, 'name_ideographic')}) as ideographic,
+	select ${alphabetic(level)} as alphabetic, coalesce(g.ideographic, ${statedName(level, 'name_ideographic')}) as ideographic,
 		coalesce(g.phonetic, ${statedName(level, 'name_phonetic')}) as phonetic
 	from (
 		select (array_agg(w.pn order by w.at) filter (where w.written = 0))[1] as alphabetic,
@@ -141,7 +167,7 @@ left join lateral (
 		) as w
 	) as g
 	) as s
-	where p.id is not null
+	${level === 'PATIENT' ? 'where p.id is not null' : 'where p.id is not null or t.stated_patient_name is not null'}
 ) as n on true`;
 
 /** Joins the identifier to show. One that was asked for comes first, one that a merge carried over comes last. */

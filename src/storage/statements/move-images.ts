@@ -13,13 +13,15 @@ select t.site_id, $3, $4::uuid, $5::uuid, ${kept}, '{}', '{}', 0, 0, 0, $6::time
 from imaging_study t where t.site_id = $1 and t.study_uid = $2`,
 };
 
+const statedKept = `stated_patient_id, stated_patient_system, stated_patient_name, stated_patient_birth_date, stated_patient_gender, name_ideographic, name_phonetic`;
+
 /** Takes the row of a study from the edit that emptied it. */
 export const restoreStudy: Statement = {
 	name: 'restore_study',
 	text: `
-insert into imaging_study (site_id, study_uid, id, patient_id, recorded_patient_id, ${kept}, modalities, sop_classes, series_count,
+insert into imaging_study (site_id, study_uid, id, patient_id, recorded_patient_id, ${kept}, ${statedKept}, modalities, sop_classes, series_count,
 	instance_count, bytes, created_at, updated_at, split_from, version, former_patient_ids)
-select t.site_id, t.study_uid, t.id, r.survivor, coalesce(t.recorded_patient_id, nullif(t.patient_id, r.survivor)), ${kept
+select t.site_id, t.study_uid, t.id, r.survivor, coalesce(t.recorded_patient_id, nullif(t.patient_id, r.survivor)), ${`${kept}, ${statedKept}`
 		.split(', ')
 		.map((column) => `t.${column}`)
 		.join(', ')}, '{}', '{}', 0, 0, 0, t.created_at, $3::timestamptz, t.split_from, t.version, t.former_patient_ids

@@ -1,23 +1,52 @@
 import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { ImagingAttribute, ImagingClause, ImagingQuery, NameGroup, QueryLevel } from '#record/imaging-query.ts';
-import { type ImagingColumn, identifierJoin, imagingColumns, levelTables, nameJoin, statedName } from './imaging-columns.ts';
+import {
+	type ImagingColumn,
+	identifierJoin,
+	imagingColumns,
+	levelTables,
+	nameJoin,
+	shownAt,
+	statedName,
+	unmatchedColumns,
+} from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { survivorOf } from './search-conditions.ts';
 import { mayHave } from './text-grams.ts';
 
+/**
+ * Where conditions about a person look: into the records of patients, or into what the images of studies without a patient state. Each has an
+ * index of its own, which a condition on both would not use.
+ */
+type Source = 'record' | 'stated';
+
 /** Builds the query of a page: the values of its attributes, then the position of each row; one row more than the page holds. */
-export function imagingQuery(siteId: string, { level, clauses, attributes, count, after, offset }: ImagingQuery): Query {
+export function imagingQuery(siteId: string, query: ImagingQuery): Query {
+	const { level, clauses, attributes, count, offset } = query;
 	const parameters = new Parameters(siteId);
 	const { order } = levelTables[level];
-	const columns = [...attributes.map((attribute) => imagingColumns[attribute].shown), ...order].map(
-		(column, index) => `${column} as c${index}`,
-	);
-	const { from, where } = partsOf(level, clauses, attributes, parameters);
-	const behind = afterOf(order, after, parameters);
 	const limit = parameters.add(count + 1, 'integer');
 	const skipped = offset === 0 ? '' : ` offset ${parameters.add(offset, 'integer')}`;
-	const text = `select ${columns.join(', ')} from ${from} where ${where}${behind} order by ${order.join(', ')} limit ${limit}${skipped}`;
-	return parameters.query(text, false);
+	const isOfPerson = level !== 'PATIENT' && clauses.some((clause) => unmatchedColumns[attributeOf(clause)] !== undefined);
+	// A study without a patient has no number that a key could name.
+	if (!isOfPerson || clauses.some((clause) => isOfIdentifier(clause))) {
+		return parameters.query(`${pageOf(query, 'record', parameters)} limit ${limit}${skipped}`, false);
+	}
+	const reach = parameters.add(count + 1 + offset, 'integer');
+	const pages = (['record', 'stated'] as const).map((source) => {
+		const belongs = ` and t.patient_id is ${source === 'record' ? 'not null' : 'null'}`;
+		return `(${pageOf(query, source, parameters, belongs)} limit ${reach})`;
+	});
+	const positions = order.map((_column, index) => `c${attributes.length + index}`);
+	return parameters.query(`${pages.join(' union all ')} order by ${positions.join(', ')} limit ${limit}${skipped}`, false);
+}
+
+function pageOf({ level, clauses, attributes, after }: ImagingQuery, source: Source, parameters: Parameters, belongs = ''): string {
+	const { order } = levelTables[level];
+	const columns = [...attributes.map((attribute) => shownAt(level, attribute)), ...order].map((column, index) => `${column} as c${index}`);
+	const { from, where } = partsOf(level, clauses, attributes, parameters, source);
+	const behind = afterOf(order, after, parameters);
+	return `select ${columns.join(', ')} from ${from} where ${where}${belongs}${behind} order by ${order.join(', ')}`;
 }
 
 const objectOrder = levelTables.IMAGE.order;
@@ -50,6 +79,7 @@ function partsOf(
 	clauses: readonly ImagingClause[],
 	attributes: readonly ImagingAttribute[],
 	parameters: Parameters,
+	source: Source = 'record',
 ): { from: string; where: string } {
 	const { from, alias, where } = levelTables[level];
 	const identifiers = clauses.filter((clause) => isOfIdentifier(clause));
@@ -57,7 +87,7 @@ function partsOf(
 	const forms = new Set(attributes.map((attribute) => imagingColumns[attribute].form));
 	const usesName = [...attributes, ...clauses.map((clause) => attributeOf(clause))].includes('PatientName');
 	const joins = [usesName ? nameJoin(level) : '', forms.has('identifier') || forms.has('issuer') ? identifierJoin(asked) : ''];
-	const conditions = clauses.filter((clause) => !isOfIdentifier(clause)).map((clause) => conditionOf(level, clause, parameters));
+	const conditions = clauses.filter((clause) => !isOfIdentifier(clause)).map((clause) => conditionOf(level, clause, parameters, source));
 	if (asked !== '') {
 		// Whoever asks for a number of a patient who was merged means the survivor.
 		conditions.push(
@@ -84,20 +114,23 @@ function isOfIdentifier(clause: ImagingClause): boolean {
 	return form === 'identifier' || form === 'issuer';
 }
 
-function conditionOf(level: QueryLevel, clause: ImagingClause, parameters: Parameters): string {
-	const column = imagingColumns[attributeOf(clause)];
+function conditionOf(level: QueryLevel, clause: ImagingClause, parameters: Parameters, source: Source = 'record'): string {
+	const attribute = attributeOf(clause);
+	const column = (source === 'stated' ? unmatchedColumns[attribute] : undefined) ?? imagingColumns[attribute];
+	// The index of names is that of records.
+	const isIndexed = attribute === 'PatientName' && source === 'record';
 	switch (clause.kind) {
 		case 'equals':
 			// A name matches without case, like a pattern without wildcards.
 			return column.form === 'name'
-				? nameCondition(level, clause.attribute, column, clause.values, clause.group, parameters)
+				? nameCondition(level, isIndexed, column, clause.values, clause.group, parameters)
 				: equalsCondition(column, clause.values, parameters);
 		case 'like':
 			return column.form === 'name'
-				? nameCondition(level, clause.attribute, column, clause.patterns, clause.group, parameters)
+				? nameCondition(level, isIndexed, column, clause.patterns, clause.group, parameters)
 				: anyOf(clause.patterns.map((pattern) => likeCondition(column, pattern, parameters)));
 		case 'words':
-			return wordsCondition(level, clause.attribute, column, clause.words, parameters);
+			return wordsCondition(level, isIndexed, column, clause.words, parameters);
 		case 'integer':
 			return `${column.matched} = any(${parameters.add(clause.values, 'integer[]')})`;
 		case 'range':
@@ -138,7 +171,7 @@ function likeCondition({ form, shown, matched }: ImagingColumn, pattern: string,
 /** One of the patterns fits the group of the name. */
 function nameCondition(
 	level: QueryLevel,
-	attribute: ImagingAttribute,
+	isIndexed: boolean,
 	{ shown, groups }: ImagingColumn,
 	patterns: readonly string[],
 	group: NameGroup = 0,
@@ -148,9 +181,7 @@ function nameCondition(
 	return anyOf(
 		patterns.map((pattern) => {
 			const whole = `tributary_plain(${name}) like tributary_plain(${parameters.add(likePattern(pattern), 'text')})`;
-			return attribute === 'PatientName'
-				? [...nameParts(pattern, parameters, statedNames(level, group, pattern)), whole].join(' and ')
-				: whole;
+			return isIndexed ? [...nameParts(pattern, parameters, statedNames(level, group, pattern)), whole].join(' and ') : whole;
 		}),
 	);
 }
@@ -158,7 +189,7 @@ function nameCondition(
 /** Every word begins one of the name's, whose components and groups are parted by `^` and `=`. */
 function wordsCondition(
 	level: QueryLevel,
-	attribute: ImagingAttribute,
+	isIndexed: boolean,
 	{ shown }: ImagingColumn,
 	words: readonly string[],
 	parameters: Parameters,
@@ -166,7 +197,7 @@ function wordsCondition(
 	const name = `' ' || translate(tributary_plain(${shown}), '^=', '  ')`;
 	const conditions = words.map((word) => {
 		const begun = `${name} like tributary_plain(${parameters.add(`% ${likePattern(word)}%`, 'text')})`;
-		return attribute === 'PatientName' ? [...nameParts(word, parameters, statedNames(level, undefined, word)), begun].join(' and ') : begun;
+		return isIndexed ? [...nameParts(word, parameters, statedNames(level, undefined, word)), begun].join(' and ') : begun;
 	});
 	return conditions.join(' and ');
 }
@@ -203,7 +234,7 @@ function rangeCondition(
 	parameters: Parameters,
 ): string {
 	if (form === 'date') return momentCondition(String(matched), from, to, parameters);
-	const value = form === 'time' ? `nullif(substr(${matched}, 12, 8), '')` : 'p.birth_date';
+	const value = form === 'time' ? `nullif(substr(${matched}, 12, 8), '')` : String(matched);
 	const type = form === 'time' ? 'text' : 'date';
 	const collation = form === 'time' ? ' collate "C"' : '';
 	const bounds = [

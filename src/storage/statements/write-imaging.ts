@@ -1,4 +1,4 @@
-import type { AssignedStudy, Conflict, NewInstance, StatedPatient } from '#record/imaging.ts';
+import type { AssignedStudy, Conflict, NewInstance, StatedPatient, StatedPerson } from '#record/imaging.ts';
 import { type ColumnValues, plainArray, type Statement, textArray, textLiteral } from '../statement.ts';
 
 export interface SiteInstance {
@@ -128,17 +128,19 @@ export const upsertStudies: Statement = {
 	text: `
 insert into imaging_study as t (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description,
 	referring_physician, modalities, sop_classes, series_count, instance_count, bytes, created_at, updated_at, stated_patient_id,
-	stated_patient_system, stated_patient_name, split_from, started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic)
+	stated_patient_system, stated_patient_name, split_from, started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic,
+	stated_patient_birth_date, stated_patient_gender)
 select k.site_id, k.study_uid, k.id, k.patient_id, k.started, k.accession_number, k.accession_issuer, k.study_id, k.description,
 	k.referring_physician, k.modalities::text[], k.sop_classes::text[], k.series, k.instances, k.bytes, k.stored_at, k.stored_at,
 	k.stated_patient_id, k.stated_patient_system, k.stated_patient_name, k.split_from, k.started_offset, k.started_zone,
-	k.assumed_zone, nullif(k.name_ideographic, ''), nullif(k.name_phonetic, '')
+	k.assumed_zone, nullif(k.name_ideographic, ''), nullif(k.name_phonetic, ''), k.stated_patient_birth_date::date,
+	k.stated_patient_gender
 from unnest($1::uuid[], $2::text[], $3::uuid[], $4::uuid[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::text[], $11::text[],
 	$12::text[], $13::integer[], $14::integer[], $15::bigint[], $16::timestamptz[], $17::text[], $18::text[], $19::text[], $20::text[],
-	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[])
+	$21::text[], $22::text[], $23::text[], $24::text[], $25::text[], $26::text[], $27::text[])
 	as k (site_id, study_uid, id, patient_id, started, accession_number, accession_issuer, study_id, description, referring_physician,
 		modalities, sop_classes, series, instances, bytes, stored_at, stated_patient_id, stated_patient_system, stated_patient_name, split_from,
-		started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic)
+		started_offset, started_zone, assumed_zone, name_ideographic, name_phonetic, stated_patient_birth_date, stated_patient_gender)
 on conflict (site_id, study_uid) do update set
 	version = t.version + 1,
 	modalities = array(select distinct m from unnest(t.modalities || excluded.modalities) as m order by m),
@@ -220,6 +222,7 @@ export function studyParameters(groups: readonly Group[], storedAt: string): unk
 		textArray(groups.map(([first]) => first.added.statedStudyUid ?? null)),
 		of(({ attributes }) => attributes.study.startedOffset),
 		...readingColumns(groups.map(([first]) => first.added)),
+		...personColumns(groups.map(([first]) => first.added.stated)),
 	];
 }
 
@@ -235,12 +238,17 @@ export function readingColumns(added: readonly NewInstance[]): ColumnValues[] {
 }
 
 /** The three columns of a patient as images state them. */
-export function statedColumns(stated: readonly (StatedPatient | undefined)[]): ColumnValues[] {
+export function statedColumns(stated: readonly (StatedPatient | StatedPerson | undefined)[]): ColumnValues[] {
 	return [
 		textArray(stated.map((patient) => patient?.id ?? null)),
 		textArray(stated.map((patient) => patient?.system ?? null)),
 		textArray(stated.map((patient) => patient?.name ?? null)),
 	];
+}
+
+/** The further two that a study has of them. */
+function personColumns(stated: readonly (StatedPatient | StatedPerson | undefined)[]): ColumnValues[] {
+	return [textArray(stated.map((person) => person?.birthDate ?? null)), textArray(stated.map((person) => person?.gender ?? null))];
 }
 
 function grouped(rows: readonly SiteInstance[], keyOf: (instance: NewInstance['instance']) => string): Group[] {
@@ -297,11 +305,12 @@ update imaging_study t set
 	recorded_patient_id = coalesce(k.recorded_patient_id,
 		case when t.patient_id is not distinct from k.patient_id then t.recorded_patient_id end),
 	patient_id = k.patient_id, stated_patient_id = k.stated_patient_id, stated_patient_system = k.stated_patient_system,
-	stated_patient_name = k.stated_patient_name, former_patient_ids = nullif(k.former_patient_ids::uuid[], '{}'),
-	version = t.version + 1, updated_at = $9::timestamptz
-from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::uuid[])
-	as k (site_id, study_uid, patient_id, stated_patient_id, stated_patient_system, stated_patient_name, former_patient_ids,
-		recorded_patient_id)
+	stated_patient_name = k.stated_patient_name, stated_patient_birth_date = k.stated_patient_birth_date::date,
+	stated_patient_gender = k.stated_patient_gender, former_patient_ids = nullif(k.former_patient_ids::uuid[], '{}'),
+	version = t.version + 1, updated_at = $11::timestamptz
+from unnest($1::uuid[], $2::text[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::text[], $10::uuid[])
+	as k (site_id, study_uid, patient_id, stated_patient_id, stated_patient_system, stated_patient_name, stated_patient_birth_date,
+		stated_patient_gender, former_patient_ids, recorded_patient_id)
 where t.site_id = k.site_id and t.study_uid = k.study_uid`,
 };
 
@@ -311,6 +320,7 @@ export function assignedParameters(rows: readonly { siteId: string; assigned: As
 		textArray(rows.map(({ assigned }) => assigned.studyUid)),
 		plainArray(rows.map(({ assigned }) => assigned.patientId)),
 		...statedColumns(rows.map(({ assigned }) => assigned.stated)),
+		...personColumns(rows.map(({ assigned }) => assigned.stated)),
 		textArray(rows.map(({ assigned }) => `{${assigned.formerPatientIds.join(',')}}`)),
 		plainArray(rows.map(({ assigned }) => assigned.recordedPatientId)),
 		now,

@@ -131,6 +131,36 @@ describe('an instance', () => {
 		assert.deepEqual(send(6, patientOf('M7')), [{ kind: 'stored' }], 'the patient of a known study is not looked up again');
 	});
 
+	test('without a Patient ID names nobody else: not another patient than a study has, nor the same as another image of that name', () => {
+		const site = new MemorySite();
+		const send = (number: number, named?: PatientChange, studyUid = '1.2') => {
+			const plain = storedInstance(number, `${number}`);
+			const name = { family: 'Unknown', given: 'Trauma', middle: '', prefix: '', suffix: '', ideographic: '', phonetic: '' };
+			const attributes = { ...plain.attributes, studyUid, patient: { ...plain.attributes.patient, name } };
+			const change = { kind: 'instance', named, instance: { ...plain, attributes }, otherPatient: 'split' } as const;
+			return site.apply({ changes: [change], flags: [] }).instances;
+		};
+		const study = (uid: string) => site.set.of(imaging).study(uid);
+		for (const [number, uid] of [
+			[1, '1.2'],
+			[2, '1.2'],
+			[3, '1.3'],
+		] as const)
+			assert.deepEqual(send(number, undefined, uid), [{ kind: 'stored' }]);
+		assert.deepEqual([study('1.2')?.patientId, study('1.2')?.stated], [null, { name: 'Unknown^Trauma' }]);
+		assert.deepEqual(
+			[...site.set.of(identityDoubts).recorded.values()].map(({ kind, studyUid, count }) => [kind, studyUid, count]),
+			[
+				['unmatched-study', '1.2', 2],
+				['unmatched-study', '1.3', 1],
+			],
+		);
+		assert.deepEqual(send(4, patientOf('M1')), [{ kind: 'stored' }], 'whoever has a number may be this person');
+		assert.deepEqual([study('1.2')?.patientId, study('1.3')?.patientId], [site.rows('Patient')[0]?.id, null]);
+		assert.deepEqual(send(5), [{ kind: 'stored' }], 'and an image without one belongs to its study');
+		assert.equal(site.rows('Patient').length, 1);
+	});
+
 	test('of a study that a person gave to another patient may still name the former one', () => {
 		const site = siteWith('keep');
 		const index = site.set.of(imaging);
