@@ -144,6 +144,8 @@ describe('a study of somebody without a Patient ID', { timeout: 120_000 }, () =>
 		assert.deepEqual(await person('1.21'), ['Unknown^Trauma', '19700101', 'M', undefined]);
 		await undoStudy(context(), { site: 'west', edit });
 		assert.deepEqual(await person('1.20'), ['Unknown^Trauma', '19700101', 'M', undefined]);
+		const undone = '3 unmatched-study: the study is stored without a patient: its assignment to a patient was undone';
+		assert.deepEqual(await doubts('1.20'), [undone], 'nobody knows again whose it is');
 	});
 
 	test('gets its patient from an image that states a Patient ID, and from none that states another name', async () => {

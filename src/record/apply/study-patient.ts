@@ -68,7 +68,8 @@ export function patientOfStudy(context: ApplyContext, studyUid: string, named: P
 	}
 }
 
-function recordUnmatched(context: ApplyContext, studyUid: string, reason: string): void {
+/** Lists a study that has no patient. */
+export function recordUnmatched(context: ApplyContext, studyUid: string, reason: string): void {
 	recordDoubt(context, { kind: 'unmatched-study', key: [studyUid], text: `the study is stored without a patient: ${reason}`, studyUid });
 }
 

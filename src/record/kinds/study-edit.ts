@@ -2,6 +2,7 @@ import { Failure } from '#core/failure.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { followStudy, moveReports } from '../apply/report-studies.ts';
+import { recordUnmatched } from '../apply/study-patient.ts';
 import { imaging } from '../holdings/imaging.ts';
 import { studyEdits } from '../holdings/study-edits.ts';
 import { settleDoubts } from '../identity/doubt.ts';
@@ -128,6 +129,8 @@ function undo(context: ApplyContext, { edit }: StudyEditChange, editId: string):
 			(study.formerPatientIds ?? []).filter((former) => former !== done.fromPatientId),
 			before === from ? null : before,
 		);
+		// The assignment had settled the doubt about whose it is.
+		if (from === null && study.stated !== undefined) recordUnmatched(context, study.studyUid, 'its assignment to a patient was undone');
 	} else {
 		const { toStudyUid } = done;
 		if (toStudyUid === null) throw new Error('an edit moved images into no study');
