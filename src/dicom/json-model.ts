@@ -40,6 +40,8 @@ export interface JsonModelOptions {
 	inlineBytesMax: number;
 	/** Returns the URL of a value that is left out. `path` is its tag, behind the tags and item numbers that lead to it (`00081140/1/…`). */
 	bulkDataUri: (path: string) => string | undefined;
+	/** IS and DS are texts where a number would be written with other digits (`1.00`). */
+	keepsDigits?: boolean;
 }
 
 export type JsonModelResult = { json: DicomJson } | { fault: DataSetFault };
@@ -104,25 +106,26 @@ function nameValue(text: string): DicomJsonValue {
 }
 
 /** IS and DS as numbers where no digit is lost by it. */
-function numberOrText(text: string): number | string {
+function numberOrText(text: string, keepsDigits = false): number | string {
 	const value = Number(text);
+	if (keepsDigits && String(value) !== text) return text;
 	return /^[+-]?\d/.test(text) && Number.isFinite(value) && (Number.isSafeInteger(value) || text.length <= 16) ? value : text;
 }
 
-function textValues(vr: string, text: string): DicomJsonValue[] {
+function textValues(vr: string, text: string, keepsDigits?: boolean): DicomJsonValue[] {
 	const parts = wholeVrs.has(vr) ? [text] : text.split('\\');
 	const values = parts.map((part): DicomJsonValue => {
 		const bare = withoutPadding(vr, part);
 		if (bare === '') return null;
 		if (vr === 'PN') return nameValue(bare);
-		return vr === 'IS' || vr === 'DS' ? numberOrText(bare) : bare;
+		return vr === 'IS' || vr === 'DS' ? numberOrText(bare, keepsDigits) : bare;
 	});
 	return values.every((value) => value === null) ? [] : values;
 }
 
 /** An element whose value stands as text, as DICOM writes it (PS3.5 §6.2): several values parted by `\`; null where there is none. */
 export function elementOfText(vr: string, text: string | null): DicomJsonElement {
-	const values = text === null ? [] : vr in numerics ? text.split('\\').map(numberOrText) : textValues(vr, text);
+	const values = text === null ? [] : vr in numerics ? text.split('\\').map((one) => numberOrText(one)) : textValues(vr, text);
 	return values.length === 0 ? { vr } : { vr, Value: values };
 }
 
@@ -238,7 +241,7 @@ class Builder implements DataSetVisitor {
 			const numeric = numerics[vr];
 			const values = numeric
 				? numericValues(numeric, bytes, littleEndian)
-				: textValues(vr, textVrs.has(vr) ? this.#level.characterSet.decode(bytes) : bytes.toString('latin1'));
+				: textValues(vr, textVrs.has(vr) ? this.#level.characterSet.decode(bytes) : bytes.toString('latin1'), this.#options.keepsDigits);
 			if (tag === pixelRepresentation) this.#isSigned = values[0] === 1;
 			json[tagKey(tag)] = values.length === 0 ? { vr } : { vr, Value: values };
 		}

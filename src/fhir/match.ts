@@ -30,12 +30,15 @@ const numbersMax = 20;
 const wordsMax = 8;
 
 /**
- * Reads the Parameters of `Patient/$match` (https://hl7.org/fhir/R4/patient-operation-match.html).
- * @throws Failure for what is no such Parameters, and for a patient by whom nobody can be found
+ * Reads the Parameters of `Patient/$match` (https://hl7.org/fhir/R4/patient-operation-match.html), or the Patient alone, the only resource among
+ * them (FHIR R4 §3.2.0.1.3).
+ * @throws Failure for what is neither, and for a patient by whom nobody can be found
  */
 export function readMatch(body: JsonObject): MatchRequest {
-	if (body['resourceType'] !== 'Parameters') throw new Failure('invalid', 'a Parameters with the parameter resource is expected');
-	const given = new Map(asObjects(body['parameter']).map((parameter) => [asText(parameter['name']) ?? '', parameter]));
+	const parameters = body['resourceType'] === 'Patient' ? [{ name: 'resource', resource: body }] : asObjects(body['parameter']);
+	if (body['resourceType'] !== 'Parameters' && body['resourceType'] !== 'Patient')
+		throw new Failure('invalid', 'a Patient is expected, or a Parameters with the parameter resource');
+	const given = new Map(parameters.map((parameter) => [asText(parameter['name']) ?? '', parameter]));
 	for (const name of given.keys()) {
 		if (!['resource', 'onlyCertainMatches', 'count'].includes(name))
 			throw new Failure('not-supported', 'this parameter of $match is not supported', { location: { expression: named(name) } });

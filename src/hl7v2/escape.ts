@@ -1,4 +1,5 @@
 import type { Charset } from './charset.ts';
+import { controlCharacters } from './control-characters.ts';
 import type { Delimiters } from './delimiters.ts';
 
 /** `\.sp9999999\` is a few bytes long, so the length of its expansion is bounded. */
@@ -15,9 +16,6 @@ function format(command: string): string | undefined {
 }
 
 const hexadecimal = /^X(?:[0-9A-Fa-f]{2})+$/;
-
-// biome-ignore lint/suspicious/noControlCharactersInRegex: FHIR R4 §2.24.0.1 excludes exactly these from a string; NUL, no text column takes.
-const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
 
 function fromHex(sequence: string, charset: Charset): string {
 	return charset.decode(Buffer.from(sequence.slice(1), 'hex').toString('latin1')).replaceAll(controlCharacters, '');

@@ -26,6 +26,7 @@ const somewhere = 'UTC';
  * @throws Failure when the message is refused; its location is that of the fault
  */
 export function interpret(message: Message, settings: Settings, limits: InterpretLimits = {}, hostTimeZone = somewhere): Interpreted {
+	message.replaceControls();
 	const messageType = checkedHeader(message, settings);
 	if (isIgnored(messageType, settings)) return { kind: 'ignore', messageType };
 	const event = checkedEvent(messageType, settings);
@@ -46,6 +47,9 @@ export function interpret(message: Message, settings: Settings, limits: Interpre
 	}
 	if (message.malformedSegments > 0) context.flag('segment-skipped', malformed(message.malformedSegments));
 	const stated = event.changes(message, context);
+	if (message.hasReplacedControls) {
+		context.flag('unreadable-value', 'the message has control characters, of which FHIR allows none in a text; each was read as U+FFFD');
+	}
 	const changes = context.mentions === undefined ? stated : [...context.mentions.changes(), ...stated];
 	const changeSet = readIn(zone, settings, { changes, flags: context.flags });
 	return { kind: 'apply', messageType, changeSet, leftOut: context.leftOut };

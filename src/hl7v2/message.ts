@@ -2,6 +2,7 @@ import { isAscii } from 'node:buffer';
 import { Failure } from '#core/failure.ts';
 import { type Charset, type ResolvedCharset, resolveCharset, utf8 } from './charset.ts';
 import { continuationOffsets, joinParts } from './continuation.ts';
+import { hasControlCharacters } from './control-characters.ts';
 import { type Delimiters, findHeader, readDelimiters } from './delimiters.ts';
 import { latin1 } from './latin1.ts';
 import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
@@ -112,6 +113,16 @@ export class Message {
 		return this.#source.hasEscape && (this.#source.declared?.charset.name !== 'iso-2022' || this.#source.declared.assumed);
 	}
 
+	/** Has U+FFFD stand for control characters in all that is read from here on. */
+	replaceControls(): void {
+		this.#source.replaceControls();
+	}
+
+	/** A value that was read had control characters, and `replaceControls` was called before. */
+	get hasReplacedControls(): boolean {
+		return this.#source.hasReplaced;
+	}
+
 	/** Returns the headers of the continuations that were joined, each with what follows it (see joinParts). */
 	get continuations(): readonly Uint8Array[] {
 		if (this.fault !== undefined || this.#source.text.length === this.bytes.length) return [];
@@ -173,8 +184,10 @@ function isSegmentId(packed: number): boolean {
 class MessageSource implements Source {
 	readonly text: string;
 	readonly delimiters: Delimiters;
-	readonly plain: boolean;
+	plain: boolean;
 	readonly hasNul: boolean;
+	replacesControls = false;
+	hasReplaced = false;
 	readonly repetitionsMax: number;
 	/** The character set the bytes had before they were rewritten as UTF-8. */
 	readonly declared: ResolvedCharset | undefined;
@@ -213,6 +226,16 @@ class MessageSource implements Source {
 		this.plain = this.#ascii && !this.hasNul;
 		this.#shared = text.length > sharedTextMax ? undefined : new ScannedText(text, this.delimiters, false);
 		this.#findSegments(start, text.length, segmentsMax ?? Number.POSITIVE_INFINITY);
+	}
+
+	noteReplaced(): void {
+		this.hasReplaced = true;
+	}
+
+	replaceControls(): void {
+		if (!hasControlCharacters(this.#bytes)) return;
+		this.replacesControls = true;
+		this.plain = false;
 	}
 
 	/** The text from MSH on. */

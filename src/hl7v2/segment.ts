@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { type Charset, hasNonAscii, type ResolvedCharset } from './charset.ts';
+import { withoutControls, withoutPadding } from './control-characters.ts';
 import type { Delimiters } from './delimiters.ts';
 import { unescapeText } from './escape.ts';
 import { DelimiterScan } from './scan.ts';
@@ -31,6 +32,10 @@ export interface Source {
 	/** True when the message is ASCII without NUL, so that values need no decoding. */
 	readonly plain: boolean;
 	readonly hasNul: boolean;
+	/** Control characters are replaced; otherwise NUL is left out, which no column can hold. */
+	readonly replacesControls?: boolean;
+	/** Control characters of a value were replaced. */
+	noteReplaced?(): void;
 	/** The largest number of repetitions in a field that is read. */
 	readonly repetitionsMax: number;
 	resolved(): ResolvedCharset;
@@ -231,6 +236,13 @@ export class Segment {
 		return this.#scanned.copies && value.length >= slicedLengthMin ? copyOf(value) : value;
 	}
 
+	#replaced(part: string): string {
+		const text = withoutPadding(part);
+		const replaced = withoutControls(text);
+		if (replaced !== text) this.#source.noteReplaced?.();
+		return replaced;
+	}
+
 	#interpret(part: string, escaped: boolean): string {
 		const source = this.#source;
 		let text = part;
@@ -239,7 +251,8 @@ export class Segment {
 			charset = source.resolved().charset;
 			text = charset.decode(text);
 		}
-		if (source.hasNul) text = text.replaceAll('\0', '');
+		if (source.replacesControls) text = this.#replaced(text);
+		else if (source.hasNul) text = text.replaceAll('\0', '');
 		if (escaped) text = unescapeText(text, source.delimiters, charset ?? source.resolved().charset);
 		return text === nullValue && !escaped ? '' : text;
 	}

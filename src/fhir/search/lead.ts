@@ -154,8 +154,14 @@ function rangeTexts(scope: string, alternatives: readonly DateAlternative[]): st
 	});
 }
 
+/** Reads a bound of a search (see isoInstant): one outside of the years that FHIR writes lies beyond all others. */
+function momentOf(bound: string): number {
+	if (bound === 'infinity') return Number.POSITIVE_INFINITY;
+	return bound === '-infinity' ? Number.NEGATIVE_INFINITY : Date.parse(bound);
+}
+
 function rangeNamesOf({ prefix, low, high }: DateAlternative): string[] {
-	const [from, to] = [Date.parse(low), Date.parse(high)];
+	const [from, to] = [momentOf(low), momentOf(high)];
 	const starts = (first: number | undefined, last: number | undefined) => dayNames('start', first, last, namedYears);
 	const ends = (first: number) => dayNames('end', first, undefined, namedYears);
 	switch (prefix) {

@@ -10,8 +10,6 @@ import { answerAtOnce, type DimseRequest, type Reception, type ServiceClass } fr
 
 /** Explicit VR comes before implicit, because it keeps the VR of private elements. Any of these can be read. */
 const readable = ['1.2.840.10008.1.2.1', '1.2.840.10008.1.2', '1.2.840.10008.1.2.2', '1.2.840.10008.1.2.1.99'];
-/** A procedure step has no bulk data, so longer values are left out. */
-const inlineBytesMax = 4096;
 
 /** Makes a UID from a UUID (PS3.5 §B.2). */
 function newUid(): string {
@@ -29,7 +27,12 @@ class AttributeListReception implements Reception {
 
 	constructor(transferSyntax: string, bytesMax: number, perform: (attributes: JsonObject) => Promise<DimseResponse>) {
 		this.#bytesMax = bytesMax;
-		this.#reader = new JsonModelReader(transferSyntax, { bytesMax, inlineBytesMax, bulkDataUri: () => undefined });
+		this.#reader = new JsonModelReader(transferSyntax, {
+			bytesMax,
+			inlineBytesMax: bytesMax,
+			bulkDataUri: () => undefined,
+			keepsDigits: true,
+		});
 		this.#perform = perform;
 	}
 

@@ -169,3 +169,21 @@ describe('a search that is refused', () => {
 		assert.throws(() => parse('Patient?nme=x&birthdate=y', true), Failure);
 	});
 });
+
+describe('a date at an end of the years', () => {
+	const termsOf = (query: string) =>
+		parse(query).plan.clauses.reduce((sum, clause) => sum + (clause.kind === 'led' ? clause.lead.terms.length : 0), 0);
+
+	test('leads to as few names as any other, and only beyond itself', () => {
+		for (const prefix of ['', 'gt', 'ge', 'lt', 'le', 'sa', 'eb']) {
+			for (const date of ['9999-12-31', '9999', '0001-01-01T00:00:00%2B14:00', '0001', '9999-12-31T23:59:59-12:00']) {
+				const terms = termsOf(`Observation?date=${prefix}${date}`);
+				assert.ok(terms > 0 && terms < 100, `${prefix}${date}: ${terms}`);
+			}
+		}
+		const beyond = termsOf('Observation?date=eb0001');
+		assert.equal(termsOf('Observation?date=sa9999'), beyond, 'nothing named lies there');
+		assert.ok(termsOf('Observation?date=le9999-12-31') > beyond);
+		assert.ok(termsOf('Observation?date=ge0001') > beyond);
+	});
+});

@@ -136,3 +136,17 @@ test('N-CREATE without an attribute list is mistyped; a service that fails is a 
 	assert.equal(statusOf(failed), 0x0110);
 	assert.equal(textOf(failed, 0x0902), 'the service is not available, send again');
 });
+
+test('long values and every digit are handed on', async (context) => {
+	const { port, procedureSteps } = await startSurface(context);
+	const peer = await associate(context, port, contexts);
+	const long = Buffer.alloc(70_000, 7);
+	const numbers = [element(0x0018_0060, '1.00\\120\\+001.50\\1e3'), element(0x0020_0013, '007\\7')];
+	const sent = Buffer.concat([element(0x0011_1001, long), ...numbers, element(0x0040_0252, 'IN PROGRESS')]);
+	const [created] = await peer.ask(data(value(1, 'command', create('1.2.9')), value(1, 'data', sent)));
+	assert.equal(statusOf(created ?? assert.fail()), 0);
+	const { attributes = {} } = procedureSteps.requests[0] ?? {};
+	assert.deepEqual(attributes['00111001'], { vr: 'UN', InlineBinary: long.toString('base64') });
+	assert.deepEqual(attributes['00180060'], { vr: 'DS', Value: ['1.00', 120, '+001.50', '1e3'] });
+	assert.deepEqual(attributes['00200013'], { vr: 'IS', Value: ['007', 7] });
+});

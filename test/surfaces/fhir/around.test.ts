@@ -349,6 +349,7 @@ describe('Patient/$match', () => {
 	test('grades patients by numbers, and by name and birth date, the surest first', async () => {
 		const { resourceType: _type, id: _id, ...alba } = person('m1', '81', 'Rivers', 'Alba', '1981-06-12');
 		const all = await match(alba);
+		assert.deepEqual(graded(await west('POST', '/Patient/$match', { resourceType: 'Patient', ...alba })), graded(all), 'the Patient alone');
 		assert.deepEqual(graded(all), ['m1 certain 1', 'm2 possible 0.55', 'm3 possible 0.25']);
 		assert.equal(all.body.entry[0].search.extension[0].url, 'http://hl7.org/fhir/StructureDefinition/match-grade');
 		assert.equal(all.body.total, 3);
