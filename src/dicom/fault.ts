@@ -1,3 +1,4 @@
+import { tagKey } from './tag-key.ts';
 /** Why a data set could not be read. */
 export type FaultKind =
 	/** It ends within an element. */
@@ -32,6 +33,6 @@ export class DataSetError extends Error {
 
 /** `(0020,000D)` */
 export function tagText(tag: number): string {
-	const hex = tag.toString(16).padStart(8, '0').toUpperCase();
+	const hex = tagKey(tag);
 	return `(${hex.slice(0, 4)},${hex.slice(4)})`;
 }

@@ -4,6 +4,7 @@ import { standardVrOf } from './dictionary.ts';
 import { type DataSetVisitor, wish } from './element-walk.ts';
 import { tagOf } from './elements.ts';
 import { DataSetError, type DataSetFault } from './fault.ts';
+import { tagKey } from './tag-key.ts';
 
 /** The DICOM JSON Model (PS3.18 §F.2). Members are tags of eight hexadecimal digits, capital letters. */
 export interface DicomJson {
@@ -55,11 +56,6 @@ const textVrs: ReadonlySet<string> = new Set('LO LT PN SH ST UC UT'.split(' '));
 const wholeVrs: ReadonlySet<string> = new Set('LT ST UR UT'.split(' '));
 const binaryVrs: ReadonlySet<string> = new Set('OB OD OF OL OV OW UN'.split(' '));
 const nameGroups = ['Alphabetic', 'Ideographic', 'Phonetic'] as const;
-
-/** The name of a member. */
-export function tagKey(tag: number): string {
-	return tag.toString(16).padStart(8, '0').toUpperCase();
-}
 
 interface Numeric {
 	bytes: number;

@@ -1,5 +1,6 @@
 import { standardVrOf } from './dictionary.ts';
 import { standardKeywords } from './standard-keywords.ts';
+import { tagKey } from './tag-key.ts';
 
 const byTag: ReadonlyMap<string, string> = new Map(
 	standardKeywords.flatMap((line) => line.split(' ').map((entry): [string, string] => [entry.slice(0, 8), entry.slice(8)])),
@@ -26,5 +27,5 @@ export function keywordOf(tag: number): string {
 	// Curves and overlays repeat over even groups (PS3.5 §7.6).
 	const isRepeating = (group & 1) === 0 && ((group & 0xff_00) === 0x50_00 || (group & 0xff_00) === 0x60_00);
 	const known = isRepeating ? tag - (group & 0xff) * 0x1_00_00 : tag;
-	return byTag.get(known.toString(16).padStart(8, '0').toUpperCase()) ?? '';
+	return byTag.get(tagKey(known)) ?? '';
 }

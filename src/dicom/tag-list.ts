@@ -6,6 +6,7 @@ import { tagOf } from './elements.ts';
 import type { DataSetFault } from './fault.ts';
 import { numbersOf } from './json-model.ts';
 import { keywordOf } from './keywords.ts';
+import { tagKey } from './tag-key.ts';
 
 /** One element of a data set as people read it. */
 export interface ListedTag {
@@ -71,7 +72,7 @@ class Lister implements DataSetVisitor {
 		}
 		const isSequence = vr === 'SQ' || (vr === 'UN' && length === undefinedLength);
 		const known = length === undefinedLength ? null : length;
-		const path = this.#level.path + hex(tag);
+		const path = this.#level.path + tagKey(tag);
 		this.#at = {
 			path,
 			vr: isSequence ? 'SQ' : vr,
@@ -144,10 +145,6 @@ class Lister implements DataSetVisitor {
 		if (listed && sequence) listed.value = sequence.items === 1 ? '1 item' : `${sequence.items} items`;
 		this.#level.sequence = undefined;
 	}
-}
-
-function hex(tag: number): string {
-	return tag.toString(16).padStart(8, '0').toUpperCase();
 }
 
 /** Lists the elements of a data set up to its pixel data, those in sequences too, while the bytes arrive. */

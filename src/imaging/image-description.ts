@@ -1,5 +1,6 @@
-import { type DicomJson, type DicomJsonElement, JsonModelReader, pixelTags, tagKey } from '#dicom/json-model.ts';
+import { type DicomJson, type DicomJsonElement, JsonModelReader, pixelTags } from '#dicom/json-model.ts';
 import { eightBitEntries, entriesOfTable, entryCount, expandedPalette } from '#dicom/palette.ts';
+import { tagKey } from '#dicom/tag-key.ts';
 import { encodingOf } from '#dicom/transfer-syntax.ts';
 
 /** A viewer turns the stored values of a frame into shown ones by these. */
