@@ -9,6 +9,12 @@ export function isoInstant(ms: number): string {
 	return ms < afterLastMs ? new Date(ms).toISOString() : 'infinity';
 }
 
+/** Reads what `isoInstant` and `isoDay` write. */
+export function instantMs(text: string): number {
+	if (text === '-infinity') return Number.NEGATIVE_INFINITY;
+	return text === 'infinity' ? Number.POSITIVE_INFINITY : Date.parse(text);
+}
+
 export function isoDay(ms: number): string {
 	return isoInstant(ms).split('T')[0] ?? '';
 }

@@ -35,10 +35,7 @@ const wordsMax = 8;
  * @throws Failure for what is neither, and for a patient by whom nobody can be found
  */
 export function readMatch(body: JsonObject): MatchRequest {
-	const parameters = body['resourceType'] === 'Patient' ? [{ name: 'resource', resource: body }] : asObjects(body['parameter']);
-	if (body['resourceType'] !== 'Parameters' && body['resourceType'] !== 'Patient')
-		throw new Failure('invalid', 'a Patient is expected, or a Parameters with the parameter resource');
-	const given = new Map(parameters.map((parameter) => [asText(parameter['name']) ?? '', parameter]));
+	const given = new Map(parametersOf(body).map((parameter) => [asText(parameter['name']) ?? '', parameter]));
 	for (const name of given.keys()) {
 		if (!['resource', 'onlyCertainMatches', 'count'].includes(name))
 			throw new Failure('not-supported', 'this parameter of $match is not supported', { location: { expression: named(name) } });
@@ -57,6 +54,12 @@ export function readMatch(body: JsonObject): MatchRequest {
 			location: { expression: 'resource' },
 		});
 	return { patient, onlyCertain, count: Math.min(count, matchesMax), numbers: numbers.slice(0, numbersMax), person };
+}
+
+function parametersOf(body: JsonObject): JsonObject[] {
+	if (body['resourceType'] === 'Patient') return [{ name: 'resource', resource: body }];
+	if (body['resourceType'] === 'Parameters') return asObjects(body['parameter']);
+	throw new Failure('invalid', 'a Patient is expected, or a Parameters with the parameter resource');
 }
 
 function named(name: string): string {

@@ -2,6 +2,7 @@ import { boundedNumber, namedPowers, namedYears, rangeNames, startLengths } from
 import type { Clause, DateAlternative, ElementTest, Lead, QuantityAlternative, Token } from '#record/search-plan.ts';
 import { termOf, termTexts } from '#record/search-term.ts';
 import type { ResourceType } from '#record/table-shape.ts';
+import { instantMs } from '../date.ts';
 import { plain } from '../fold.ts';
 import { referenceTerm } from '../generated-values.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
@@ -154,14 +155,8 @@ function rangeTexts(scope: string, alternatives: readonly DateAlternative[]): st
 	});
 }
 
-/** Reads a bound of a search (see isoInstant): one outside of the years that FHIR writes lies beyond all others. */
-function momentOf(bound: string): number {
-	if (bound === 'infinity') return Number.POSITIVE_INFINITY;
-	return bound === '-infinity' ? Number.NEGATIVE_INFINITY : Date.parse(bound);
-}
-
 function rangeNamesOf({ prefix, low, high }: DateAlternative): string[] {
-	const [from, to] = [momentOf(low), momentOf(high)];
+	const [from, to] = [instantMs(low), instantMs(high)];
 	const starts = (first: number | undefined, last: number | undefined) => dayNames('start', first, last, namedYears);
 	const ends = (first: number) => dayNames('end', first, undefined, namedYears);
 	switch (prefix) {

@@ -1,6 +1,6 @@
 import { type Failure, failureCodes } from '#core/failure.ts';
 import type { ResourceResult, Row } from '#record/apply/rows.ts';
-import { fhirIdOf } from '#record/apply/rows.ts';
+import { storedOf } from '#record/apply/rows.ts';
 import type { FhirAnswer } from '#record/delivery.ts';
 import type { Notice } from '#record/kinds/resource.ts';
 import { allOk, operationOutcome } from '../operation-outcome.ts';
@@ -21,13 +21,12 @@ export function bodyOf(result: ResourceResult, returned: Returned, notices: read
 	if (result.status === 204) return returned === 'OperationOutcome' ? allOk('the resource is not there any more') : '';
 	const { status, row } = result;
 	if (returned === 'OperationOutcome') return allOk(status === 201 ? 'the resource was created' : 'the resource is stored', notices);
-	const { id, version, lastUpdated } = factsOf(row);
-	return renderStored(row.resourceType, { id, version: String(version), lastUpdated, source: row.source, meta: row.meta, text: row.text });
+	return renderStored(row.resourceType, storedOf(row));
 }
 
 export function factsOf(row: Row): NonNullable<(FhirAnswer & { kind: 'resource' })['resource']> {
-	// A row that was read has PostgreSQL's form of the time.
-	return { type: row.resourceType, id: fhirIdOf(row), version: row.version, lastUpdated: new Date(row.lastUpdated).toISOString() };
+	const { id, lastUpdated } = storedOf(row);
+	return { type: row.resourceType, id, version: row.version, lastUpdated };
 }
 
 /** An entry of a batch-response or transaction-response. */

@@ -1,6 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import { copyJson, type JsonObject } from '#core/json.ts';
-import type { HeldContent } from '#record/kinds/resource.ts';
+import type { JsonObject } from '#core/json.ts';
 import { asObject, asObjects, asText } from '../elements.ts';
 import type { ResourceDefinition } from '../resource.ts';
 import { validateResource } from '../validation/validate.ts';
@@ -49,13 +48,6 @@ function metaOf(meta: JsonObject | undefined): Pick<Content, 'meta' | 'source'> 
 	if (meta === undefined) return { meta: null, source: undefined };
 	const { versionId: _version, _versionId, lastUpdated: _updated, _lastUpdated, source, ...further } = meta;
 	return { meta: Object.keys(further).length === 0 ? null : JSON.stringify(further), source: asText(source) };
-}
-
-/** Copies the resource as a client reads it, for a patch. */
-export function wholeResource(type: string, { id, version, lastUpdated, source, meta, resource }: HeldContent): JsonObject {
-	const further: JsonObject = meta === null ? {} : JSON.parse(meta);
-	const whole: JsonObject = { versionId: String(version), lastUpdated, ...(source === null ? {} : { source }), ...further };
-	return { resourceType: type, id, meta: whole, ...copyJson(resource) };
 }
 
 /** Tells whether a resource was read in part; it must not be written back (FHIR R4 §3.1.1.5.8). */

@@ -1,5 +1,5 @@
 import { Failure } from '#core/failure.ts';
-import { copyJson, type Json, type JsonObject } from '#core/json.ts';
+import { copyJson, type Json, type JsonObject, parseExact } from '#core/json.ts';
 import type { ResourceDeletion } from '#record/apply/resource-deletion.ts';
 import type { Condition } from '#record/condition.ts';
 import type { HeldContent, ResourceChange } from '#record/kinds/resource.ts';
@@ -18,8 +18,9 @@ import { parseSearch } from '../search/parse.ts';
 import type { SearchLimits } from '../search/parsed-search.ts';
 import { namesCodes } from '../search/subsumption.ts';
 import { elementTokens } from '../search/token.ts';
+import { renderStored } from '../stored.ts';
 import { requireAllowed } from './allowed.ts';
-import { type Content, contentOf, wholeResource } from './content.ts';
+import { type Content, contentOf } from './content.ts';
 import type { FullUrls } from './full-urls.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
 import { linksOf } from './links.ts';
@@ -248,7 +249,7 @@ function patching(
 	const { repetitionsMax } = settings.limits;
 	return (held: HeldContent | undefined, resolved) => {
 		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);
-		const patched = applyJsonPatch(wholeResource(definition.type, held), operations);
+		const patched = applyJsonPatch(parseExact(renderStored(definition.type, held)), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
 		const { source, ...content } = contentOf(definition, patched, { repetitionsMax });

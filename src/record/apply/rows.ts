@@ -1,5 +1,6 @@
 import type { JsonObject } from '#core/json.ts';
 import { parseExact } from '#core/json.ts';
+import type { StoredResource } from '../stored-resource.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
 /**
@@ -37,6 +38,12 @@ export function fhirIdOf(row: Pick<Row, 'id' | 'givenId'>): string {
 
 export function referenceTo(row: Pick<Row, 'resourceType' | 'id' | 'givenId'>): string {
 	return `${row.resourceType}/${fhirIdOf(row)}`;
+}
+
+/** Returns the row in the form that is shown. One that was read has PostgreSQL's form of the time. */
+export function storedOf(row: Row): StoredResource {
+	const { version, lastUpdated, source, meta, text } = row;
+	return { id: fhirIdOf(row), version: String(version), lastUpdated: new Date(lastUpdated).toISOString(), source, meta, text };
 }
 
 export function resourceOf(row: Row): JsonObject {

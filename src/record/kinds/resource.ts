@@ -8,7 +8,7 @@ import { identifiersOf } from '../apply/patient.ts';
 import { putKeyed } from '../apply/put-keyed.ts';
 import { bringBack, type DeletionTarget, deletionTarget, type ResourceDeletion, remove } from '../apply/resource-deletion.ts';
 import { revise } from '../apply/revise.ts';
-import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../apply/rows.ts';
+import { fhirIdOf, newRow, type Row, referenceTo, resourceOf, storedOf } from '../apply/rows.ts';
 import { clientOrigin } from '../client-origin.ts';
 import type { Condition } from '../condition.ts';
 import { documentBinaries, refuseDocumentBinary } from '../holdings/document-binaries.ts';
@@ -19,7 +19,7 @@ import { noteMismatch } from '../identity/notes.ts';
 import { givenIdOf, rowIdOf } from '../row-id.ts';
 import type { Token } from '../search-plan.ts';
 import type { SettingValue } from '../settings/settings.ts';
-import { isDeletion } from '../stored-resource.ts';
+import { isDeletion, type StoredResource } from '../stored-resource.ts';
 import type { ColumnValue, ResourceType } from '../table-shape.ts';
 
 /**
@@ -71,21 +71,14 @@ export interface Notice {
 	expression?: readonly string[];
 }
 
-export interface HeldContent {
-	/** The FHIR id. */
-	id: string;
+/** A stored resource; its id is the FHIR id. */
+export interface HeldContent extends StoredResource {
 	resource: JsonObject;
 	links: Readonly<Record<string, ColumnValue>>;
-	version: number;
-	/** FHIR instant. */
-	lastUpdated: string;
-	source: string | null;
-	/** JSON text of further members of meta, or null. */
-	meta: string | null;
 }
 
 export function heldContentOf(held: Row): HeldContent {
-	return { ...held, id: fhirIdOf(held), lastUpdated: new Date(held.lastUpdated).toISOString(), resource: resourceOf(held) };
+	return { ...storedOf(held), resource: resourceOf(held), links: held.links };
 }
 
 export interface Composed {
