@@ -1,3 +1,5 @@
+import { controlCharacter } from '#fhir/mapping/text.ts';
+
 /** Four bytes at once: the highest bit of each byte below 0x20 is set. */
 const highest = 0x80808080;
 const lowest = 0x20202020;
@@ -29,8 +31,9 @@ export function hasControlCharacters(bytes: Uint8Array): boolean {
 	return false;
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: FHIR R4 §2.24.0.1 excludes exactly these from a string; NUL, no text column takes.
-export const controlCharacters = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g;
+/** FHIR has none of them in a text; NUL, no text column takes. */
+export const controlCharacters = new RegExp(controlCharacter, 'g');
+
 /** Returns the text without the NULs at its ends, by which systems fill fields up. */
 export function withoutPadding(text: string): string {
 	let [from, to] = [0, text.length];

@@ -228,10 +228,6 @@ class MessageSource implements Source {
 		this.#findSegments(start, text.length, segmentsMax ?? Number.POSITIVE_INFINITY);
 	}
 
-	noteReplaced(): void {
-		this.hasReplaced = true;
-	}
-
 	replaceControls(): void {
 		if (!hasControlCharacters(this.#bytes)) return;
 		this.replacesControls = true;

@@ -34,8 +34,8 @@ export interface Source {
 	readonly hasNul: boolean;
 	/** Control characters are replaced; otherwise NUL is left out, which no column can hold. */
 	readonly replacesControls?: boolean;
-	/** Control characters of a value were replaced. */
-	noteReplaced?(): void;
+	/** Set when control characters of a value were replaced. */
+	hasReplaced?: boolean;
 	/** The largest number of repetitions in a field that is read. */
 	readonly repetitionsMax: number;
 	resolved(): ResolvedCharset;
@@ -239,7 +239,7 @@ export class Segment {
 	#replaced(part: string): string {
 		const text = withoutPadding(part);
 		const replaced = withoutControls(text);
-		if (replaced !== text) this.#source.noteReplaced?.();
+		if (replaced !== text) this.#source.hasReplaced = true;
 		return replaced;
 	}
 

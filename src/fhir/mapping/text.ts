@@ -1,3 +1,7 @@
+/** A text of FHIR has none of these characters. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: R4 §2.24.0.1 excludes exactly these from a string.
+export const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
+
 /** Joins the parts that are not empty by single spaces. */
 export function joined(...parts: string[]): string {
 	let text = '';

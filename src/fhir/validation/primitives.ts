@@ -1,4 +1,5 @@
 import { type core, z } from 'zod/mini';
+import { controlCharacter } from '../mapping/text.ts';
 import { fault, isExactNumber } from './fault.ts';
 import { xhtmlFault } from './xhtml.ts';
 
@@ -28,8 +29,6 @@ const matching = (type: string, pattern: RegExp, words: string) => text(type, (v
 
 /** R4 allows a string 1 MB, counted in characters. */
 const charactersMax = 1_048_576;
-// biome-ignore lint/suspicious/noControlCharactersInRegex: R4 §2.24.0.1 excludes exactly these from a string.
-const controlCharacter = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]/;
 
 const noSpace = /\s/;
 

@@ -55,19 +55,19 @@ export class Context {
 
 	/** Reads a field with a time. Undefined when it is empty; also undefined, and flagged, when it is no time. */
 	time(segment: Segment, field: number): string | undefined {
-		const text = segment.text(field).trim();
-		if (text === '') return undefined;
-		const value = toDateTime(text, this.zone);
-		if (value === undefined) this.unreadable(segment, field, 'is not a time and was left out');
-		return value;
+		return this.#timeBy(toDateTime, segment, field, 'is not a time and was left out');
 	}
 
 	/** Reads a field with a time as a FHIR instant. Undefined when it is empty; also undefined, and flagged, when it states no day. */
 	instant(segment: Segment, field: number): string | undefined {
+		return this.#timeBy(toInstantOrMidnight, segment, field, 'is not a time with a day and was left out');
+	}
+
+	#timeBy(convert: typeof toDateTime, segment: Segment, field: number, fault: string): string | undefined {
 		const text = segment.text(field).trim();
 		if (text === '') return undefined;
-		const value = toInstantOrMidnight(text, this.zone);
-		if (value === undefined) this.unreadable(segment, field, 'is not a time with a day and was left out');
+		const value = convert(text, this.zone);
+		if (value === undefined) this.unreadable(segment, field, fault);
 		return value;
 	}
 
