@@ -11,7 +11,7 @@ const moduleOptions: ReadonlySet<string> = new Set([
 	'-C',
 ]);
 
-/** What the other processes of a node do not take over: a debugger has its port to itself, and tests are run by one process. */
+/** Other processes of the node do not take these over: a debugger has its port to itself, and tests are run by one process. */
 const ofOneProcess = /^--(inspect|test|watch)/;
 
 /** An option with its value. */

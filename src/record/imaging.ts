@@ -18,7 +18,7 @@ export interface HeldInstance extends HeldObject {
 	storedAt: string | undefined;
 }
 
-/** What an image states of a person beside a number. */
+/** An image states these of a person beside a number. */
 export interface StatedFacts {
 	/** The alphabetic group: `family^given^middle^prefix^suffix` without empty components at its end. */
 	name: string;

@@ -42,11 +42,12 @@ export function noteStated(
 ): void {
 	const index = context.set.of(imaging);
 	const study = index.study(studyUid);
+	if (study?.patientId !== null) return;
 	const stated = statedBy(patient, named);
-	if (study === undefined || study.patientId !== null || stated === undefined) return;
+	if (stated === undefined) return;
 	const kept = hasLastWord ? undefined : study.stated;
 	if (kept === undefined || (kept.id === undefined && stated.id !== undefined)) index.stateStudy(study, stated);
-	// Who cannot be told by the Patient ID is in doubt already.
+	// Somebody who cannot be told by the Patient ID is in doubt already.
 	if (stated.id !== undefined || kept?.id !== undefined) return;
 	recordUnmatched(context, studyUid, 'its images state no Patient ID');
 }

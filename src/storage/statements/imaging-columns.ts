@@ -73,7 +73,7 @@ export const imagingColumns: Readonly<Record<ImagingAttribute, ImagingColumn>> =
 	AvailableTransferSyntaxUID: text('i.transfer_syntax_uid'),
 };
 
-/** What the images of a study without a patient state of a person, in the place of the patient's record. */
+/** A study without a patient has these in the place of the patient's record: its images state them. */
 export const unmatchedColumns: Partial<Readonly<Record<ImagingAttribute, ImagingColumn>>> = {
 	PatientName: imagingColumns.PatientName,
 	PatientBirthDate: {

@@ -15,7 +15,7 @@ import { survivorOf } from './search-conditions.ts';
 import { mayHave } from './text-grams.ts';
 
 /**
- * Where conditions about a person look: into the records of patients, or into what the images of studies without a patient state. Each has an
+ * Conditions about a person look into the records of patients, or into what the images of studies without a patient state. Each has an
  * index of its own, which a condition on both would not use.
  */
 type Source = 'record' | 'stated';
