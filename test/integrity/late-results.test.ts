@@ -1,24 +1,15 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
-import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { Laboratory } from '#test/support/laboratory.ts';
+import type { FhirBody } from '#test/support/service.ts';
 
-let service: TestService;
-let call: FhirCall;
-let mllp: MllpClient;
-let messages = 0;
+let laboratory: Laboratory;
 
 before(async () => {
-	service = await testService();
-	call = fhirClient(service, (await service.addSite('west')).key);
-	mllp = await MllpClient.connect(service.port('mllp'));
+	laboratory = await Laboratory.open();
 });
 
-after(async () => {
-	mllp.close();
-	await service[Symbol.asyncDispose]();
-});
+after(() => laboratory[Symbol.asyncDispose]());
 
 interface Stated {
 	/** OBR-22. */
@@ -29,26 +20,19 @@ interface Stated {
 	status?: string;
 }
 
-/** Sends a result of a patient's only order; returns the flags. Each message is made a day after the one before. */
-async function send(patient: string, { reported, value: [type, value], status = 'F' }: Stated): Promise<string[]> {
-	const made = `202601${String(++messages + 9).padStart(2, '0')}110000-0500`;
-	const segments = [
-		`MSH|^~\\&|LAB|HOSP|||${made}||ORU^R01|L${messages}|P|2.5.1`,
+/** Sends a result of a patient's only order; returns the flags. */
+function send(patient: string, { reported, value: [type, value], status = 'F' }: Stated): Promise<string[]> {
+	return laboratory.send(
 		`PID|1||${patient}^^^MRN||Doe^Jane||19800101|F`,
 		`OBR|1||F-${patient}|718-7^Hb^LN|||202601040800-0500${'|'.repeat(15)}${reported}|||${status}`,
 		`OBX|1|${type}|718-7^Hb^LN||${value}|${type === 'NM' ? 'g/dL' : ''}|||||${status}`,
-	];
-	assert.equal(msa(await mllp.send(segments.join('\r'))).code, 'AA');
-	const [logged] = await service.rows<{ flags: { code: string }[] | null }>('select flags from message_log where control_id = $1', [
-		`L${messages}`,
-	]);
-	return (logged?.flags ?? []).map(({ code }) => code).sort();
+	);
 }
 
 async function only(type: string, patient: string): Promise<FhirBody> {
-	const { body } = await call('GET', `/${type}?patient.identifier=${patient}`);
-	assert.equal(body.entry?.length, 1);
-	return body.entry[0].resource;
+	const found = await laboratory.all(type, patient);
+	assert.equal(found.length, 1);
+	return found[0];
 }
 
 const bothLate = ['late-report', 'late-result'];

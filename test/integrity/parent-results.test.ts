@@ -1,41 +1,19 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
-import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { Laboratory } from '#test/support/laboratory.ts';
+import type { FhirBody } from '#test/support/service.ts';
 
-let service: TestService;
-let call: FhirCall;
-let mllp: MllpClient;
-let messages = 0;
+let laboratory: Laboratory;
 
 before(async () => {
-	service = await testService();
-	call = fhirClient(service, (await service.addSite('west')).key);
-	mllp = await MllpClient.connect(service.port('mllp'));
+	laboratory = await Laboratory.open();
 });
 
-after(async () => {
-	mllp?.close();
-	await service?.[Symbol.asyncDispose]();
-});
+after(() => laboratory[Symbol.asyncDispose]());
 
-/** Sends a message about a patient, which has to be taken; returns its flags. */
-async function send(patient: string, ...segments: string[]): Promise<string[]> {
-	const controlId = `M${++messages}`;
-	const header = `MSH|^~\\&|LAB|HOSP|||202601${String(10 + messages)}||ORU^R01|${controlId}|P|2.5.1`;
-	const { code, text } = msa(await mllp.send([header, `PID|1||${patient}^^^H^MR||A^B||19800101|F`, ...segments].join('\r')));
-	assert.equal(code, 'AA', text);
-	const [logged] = await service.rows<{ flags: { code: string }[] | null }>('select flags from message_log where control_id = $1', [
-		controlId,
-	]);
-	return (logged?.flags ?? []).map((flag) => flag.code);
-}
-
-async function all(type: string, patient: string): Promise<FhirBody[]> {
-	const { body } = await call('GET', `/${type}?patient.identifier=${patient}`);
-	return (body.entry ?? []).map(({ resource }: FhirBody) => resource);
-}
+/** Sends a message about a patient; returns its flags. */
+const send = (patient: string, ...segments: string[]) => laboratory.send(`PID|1||${patient}^^^H^MR||A^B||19800101|F`, ...segments);
+const all = (type: string, patient: string) => laboratory.all(type, patient);
 
 /** An OBR of the patient's order, with OBR-26 and OBR-29. */
 function obr(patient: string, code: string, parent = '', { status = 'F', day = 1, order = `P${patient}^F${patient}` } = {}): string {
@@ -61,7 +39,7 @@ const twoIsolates = (patient: string) => [
 	ampicillin('>^32', 'R'),
 ];
 
-/** What is known of a patient's isolates, by the name of the organism from which the result derives. */
+/** Returns what is known of a patient's isolates, by the name of the organism from which the result derives. */
 async function byOrganism(patient: string): Promise<Record<string, string>> {
 	const found = await all('Observation', patient);
 	const named = new Map(found.map((one) => [`Observation/${one.id}`, one.valueCodeableConcept?.text]));

@@ -39,7 +39,7 @@ describe('a conditional reference of a transaction', () => {
 		}
 		const chosen = { resource: patient('t5', { id: 'chosen' }), request: { method: 'PUT', url: 'Patient/chosen' } };
 		assert.equal(subjectOf(await transaction(chosen, post(observation('Patient?identifier=urn:t|t5'))), 1), 'Patient/chosen');
-		// What is stored already is the one that is written.
+		// The stored resource is the one that is written.
 		assert.equal(subjectOf(await transaction(chosen, post(observation('Patient?identifier=urn:t|t5'))), 1), 'Patient/chosen');
 		const unchanged = post(patient('t5'), { ifNoneExist: 'identifier=urn:t|t5' });
 		assert.equal(subjectOf(await transaction(unchanged, post(observation('Patient?identifier=urn:t|t5'))), 1), 'Patient/chosen');
