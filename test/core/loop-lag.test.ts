@@ -1,7 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import { setTimeout as pause } from 'node:timers/promises';
-import { loopLag } from '#core/loop-lag.ts';
+import { heldUpMs, loopLag } from '#core/loop-lag.ts';
+import { strokes } from '#core/strokes.ts';
 
 function block(ms: number): void {
 	const end = performance.now() + ms;
@@ -25,5 +26,34 @@ describe('the lag of the event loop', () => {
 			first.end();
 			second.end();
 		}
+	});
+
+	test('shows what held an idle loop up between two looks', async () => {
+		const reader = loopLag.follow();
+		try {
+			// By then the looks are on the strokes.
+			await pause(1600);
+			reader.read();
+			await new Promise<void>((resolve) => {
+				strokes.once(500, () =>
+					setTimeout(() => {
+						block(300);
+						resolve();
+					}, 20),
+				);
+			});
+			await pause(700);
+			const seen = reader.read();
+			assert.ok(seen.max >= 0.05, `${seen.max} s`);
+		} finally {
+			reader.end();
+		}
+	});
+
+	test('is not taken from many short rounds', () => {
+		const usual = { activeMs: 4, idleMs: 496, rounds: 10 };
+		assert.equal(heldUpMs({ activeMs: 304, idleMs: 196, rounds: 110 }, usual), 3);
+		assert.equal(heldUpMs({ activeMs: 304, idleMs: 196, rounds: 11 }, usual), 300);
+		assert.equal(heldUpMs({ activeMs: 304, idleMs: 196, rounds: 9 }, usual), 300);
 	});
 });
