@@ -2,6 +2,7 @@ import type pg from 'pg';
 import type { Clock } from '#core/clock.ts';
 import type { Beginning, Sampling } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
+import { Silence } from '#core/silence.ts';
 import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noDefinitions } from '#storage/site-definitions.ts';
@@ -46,9 +47,8 @@ const pollMs = 500;
  * here. A poll that fails says so at once. A busy process that polls a little late still answers that a wrong key is wrong.
  */
 const certainMsMax = 10_000;
-/** A database that does not answer a poll within so many looks stands still: known within two seconds, with the time between polls. */
-const lookMs = 200;
-const silentLooksMax = 6;
+/** A database that does not answer a poll for so long stands still: known within two seconds, with the time between polls. */
+const silentMsMax = 1200;
 /** How late the time of last use of a key is written; writing it more often would only cost statements. */
 const keyUseMs = 5000;
 const nobody: Snapshot = {
@@ -85,10 +85,8 @@ export class DatabaseDirectory
 	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
-	/** The number of looks at which the database had not answered a poll yet. Only time counts in which this process had its turns. */
-	#silentLooks = 0;
-	/** Runs while a poll has not been answered. */
-	#looks: NodeJS.Timeout | undefined;
+	/** That of the database in the poll under way. */
+	readonly #silence = new Silence();
 	/** True once the log has said that nobody is known any more. */
 	#expired = false;
 	#timer: Stoppable | undefined;
@@ -194,7 +192,7 @@ export class DatabaseDirectory
 
 	/** True if the database answered the last poll and does not let the next one wait: it notices a database that stands still. */
 	get answering(): boolean {
-		return !this.#failing && this.#silentLooks < silentLooksMax;
+		return !this.#failing && this.#silence.ms < silentMsMax;
 	}
 
 	/** True if the database answered a moment ago. An unknown caller is then certainly unknown. */
@@ -239,25 +237,19 @@ export class DatabaseDirectory
 	}
 
 	async #poll(): Promise<void> {
-		this.#looks ??= setInterval(() => this.#silentLooks++, lookMs).unref();
+		this.#silence.begin();
 		try {
 			await this.#options.database.use((client) => this.#pollBy(client));
 		} finally {
-			this.#answered();
+			this.#silence.end();
 		}
-	}
-
-	#answered(): void {
-		clearInterval(this.#looks);
-		this.#looks = undefined;
-		this.#silentLooks = 0;
 	}
 
 	async #pollBy(client: pg.ClientBase): Promise<void> {
 		const startedMs = this.#options.clock.nowMs();
 		const version = await readVersion(client);
 		// It answers; what there is to read may be much.
-		this.#answered();
+		this.#silence.end();
 		if (version !== this.#snapshot.version) {
 			const { allowAnySource } = this.#options;
 			this.#snapshot = await readSnapshot(client, allowAnySource);
@@ -281,7 +273,7 @@ export class DatabaseDirectory
 	async close(): Promise<void> {
 		this.#closed = true;
 		this.#timer?.stop();
-		clearInterval(this.#looks);
+		this.#silence.end();
 		await this.#next?.catch(() => undefined);
 		await this.#polling;
 		await this.#options.database

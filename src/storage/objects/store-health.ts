@@ -1,5 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
+import { Silence } from '#core/silence.ts';
 import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { StorageMetrics } from '../metrics.ts';
 
@@ -15,14 +16,14 @@ export interface StoreHealthOptions {
 
 /** The time between two probes; with the usual OBJECT_PROBE_MS_MAX, trouble is known within two seconds. */
 const probeMs = 500;
-const lookMs = 100;
 
 /** Knows whether the object store is well, from a probe every half second. There is never more than one probe. */
 export class StoreHealth {
 	readonly #options: StoreHealthOptions;
 	readonly #timers: Timers;
-	/** The pause before the next probe, or the looks at the one that is under way. */
-	#round: Stoppable;
+	/** The pause before the next probe. */
+	#pause: Stoppable;
+	#underWay: Silence | undefined;
 	#trouble: string | undefined;
 	#isHanging = false;
 	#isClosed = false;
@@ -30,7 +31,7 @@ export class StoreHealth {
 	constructor(options: StoreHealthOptions) {
 		this.#options = options;
 		this.#timers = options.timers ?? systemTimers;
-		this.#round = this.#afterPause();
+		this.#pause = this.#afterPause();
 		options.metrics.objectStoreUp.set(1);
 	}
 
@@ -50,18 +51,17 @@ export class StoreHealth {
 
 	#probe(): void {
 		const giveUp = new AbortController();
-		// Only time counts in which this process had its turns, so looks are counted.
-		let waitedMs = 0;
-		this.#round = this.#timers.every(lookMs, () => {
-			waitedMs += lookMs;
-			if (waitedMs < this.#options.probeMsMax || giveUp.signal.aborted) return;
+		const silence = new Silence(() => {
+			if (silence.ms < this.#options.probeMsMax || giveUp.signal.aborted) return;
 			this.#isHanging = true;
 			this.#say('the object store does not answer');
 			giveUp.abort();
-		});
+		}, this.#timers);
+		this.#underWay = silence;
+		silence.begin();
 		const ended = (trouble?: string) => {
-			this.#round.stop();
-			if (!this.#isClosed) this.#round = this.#afterPause();
+			silence.end();
+			if (!this.#isClosed) this.#pause = this.#afterPause();
 			// A probe that was given up says no more than that the store hangs.
 			if (trouble !== undefined && giveUp.signal.aborted) return;
 			this.#isHanging = false;
@@ -85,6 +85,7 @@ export class StoreHealth {
 
 	close(): void {
 		this.#isClosed = true;
-		this.#round.stop();
+		this.#pause.stop();
+		this.#underWay?.end();
 	}
 }
