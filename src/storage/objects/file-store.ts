@@ -281,10 +281,9 @@ export class FileStore implements ObjectStore {
 		}
 	}
 
-	/** Writes and syncs a small file: overwriting one would not show that the disk is full. */
 	async probe(): Promise<void> {
 		try {
-			await this.#incoming.probe();
+			await this.#incoming.probe.probe();
 		} catch (error) {
 			throw storeFailure(error);
 		}
@@ -298,7 +297,7 @@ export class FileStore implements ObjectStore {
 	}
 
 	async close(): Promise<void> {
-		await this.#appending?.close();
+		await Promise.all([this.#appending?.close(), this.#incoming.probe.close()]);
 	}
 }
 

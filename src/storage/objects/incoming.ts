@@ -1,17 +1,20 @@
-import { closeSync, constants, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
-import { mkdir, readdir, rm, stat, unlink } from 'node:fs/promises';
+import { closeSync, mkdirSync, openSync, rmSync, writeSync } from 'node:fs';
+import { mkdir, readdir, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { closeFile, codeOf, openFile, unlessMissing, writeAll } from './file-system.ts';
+import { FileProbe } from './file-probe.ts';
+import { codeOf, openFile, unlessMissing } from './file-system.ts';
 import { FileWriter, type FileWriterOptions } from './file-writer.ts';
 import { mayBeAtWork, newOwner } from './owner.ts';
-
-const probed = Buffer.alloc(16 * 1024);
 
 /** Objects that are not complete yet: one folder for each process that writes. */
 export class Incoming {
 	readonly #folder: string;
 	readonly #owner = newOwner();
 	#count = 0;
+	readonly probe = new FileProbe(
+		() => this.#next(),
+		(path, flags) => this.#open(path, flags),
+	);
 
 	/** Nothing is created below the folder, an absolute path, before the first object. */
 	constructor(folder: string) {
@@ -35,17 +38,6 @@ export class Incoming {
 			throw error;
 		}
 		return { path, fd };
-	}
-
-	/** Makes a small file durable, and removes it. It wakes the thread of an idle service, so it takes few steps: what is written is synced at once. */
-	async probe(): Promise<void> {
-		const path = this.#next();
-		const fd = await this.#open(path, constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC);
-		try {
-			await writeAll(fd, [probed]);
-		} finally {
-			await Promise.allSettled([closeFile(fd), unlink(path)]);
-		}
 	}
 
 	#next(): string {
