@@ -9,7 +9,7 @@ import type { Severity } from './rule.ts';
 import { runbooks } from './rules/index.ts';
 
 /** Looks for what is due this often. */
-const everyMs = 1000;
+const everyMs = 2000;
 /** Taken at a time, and sent at once. */
 const claimedMax = 4;
 /** The counts and the recipients change slowly. */
