@@ -11,10 +11,10 @@ export class Incoming {
 	readonly #folder: string;
 	readonly #owner = newOwner();
 	#count = 0;
-	readonly probe = new FileProbe(
-		() => this.#next(),
-		(path, flags) => this.#open(path, flags),
-	);
+	readonly probe = new FileProbe(async (open) => {
+		const path = this.#next();
+		return { path, file: await this.#inFolder(path, () => open(path)) };
+	});
 
 	/** Nothing is created below the folder, an absolute path, before the first object. */
 	constructor(folder: string) {
@@ -56,14 +56,18 @@ export class Incoming {
 		}
 	}
 
-	async #open(path: string, flags: string | number = 'wx'): Promise<number> {
+	#open(path: string): Promise<number> {
+		return this.#inFolder(path, () => openFile(path, 'wx', 0o640));
+	}
+
+	async #inFolder<T>(path: string, open: () => Promise<T>): Promise<T> {
 		try {
-			return await openFile(path, flags, 0o640);
+			return await open();
 		} catch (error) {
 			if (codeOf(error) !== 'ENOENT') throw error;
 			// The first object of this process.
 			await mkdir(dirname(path), { recursive: true, mode: 0o750 });
-			return openFile(path, flags, 0o640);
+			return open();
 		}
 	}
 

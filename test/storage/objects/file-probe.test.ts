@@ -1,25 +1,23 @@
 import assert from 'node:assert/strict';
-import { closeSync, fstatSync, mkdtempSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import type { FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
 import { FileProbe } from '#storage/objects/file-probe.ts';
-import { openFile } from '#storage/objects/file-system.ts';
 
 function rig(context: TestContext) {
 	const folder = mkdtempSync(join(tmpdir(), 'tributary-probe-'));
 	context.after(() => rmSync(folder, { recursive: true }));
-	const opened: number[] = [];
+	const opened: FileHandle[] = [];
 	let trouble: Error | undefined;
-	const probe = new FileProbe(
-		() => join(folder, `${opened.length}.part`),
-		async (path, flags) => {
-			if (trouble) throw trouble;
-			const fd = await openFile(path, flags, 0o640);
-			opened.push(fd);
-			return fd;
-		},
-	);
+	const probe = new FileProbe(async (open) => {
+		if (trouble) throw trouble;
+		const path = join(folder, `${opened.length}.part`);
+		const file = await open(path);
+		opened.push(file);
+		return { path, file };
+	});
 	const refuse = (error?: Error) => {
 		trouble = error;
 	};
@@ -27,16 +25,19 @@ function rig(context: TestContext) {
 }
 
 describe('a probe of a folder', () => {
-	test('needs room with each third probe, and leaves nothing that has a name', async (context) => {
+	test('makes a file with each third probe, which has no name and keeps one page', async (context) => {
 		const { folder, opened, probe } = rig(context);
 		for (let probes = 1; probes <= 7; probes++) {
 			await probe.probe();
 			assert.equal(opened.length, Math.ceil(probes / 3));
 			assert.deepEqual(readdirSync(folder), []);
-			assert.equal(fstatSync(opened.at(-1) ?? -1).size, 16 * 1024);
+			assert.equal((await opened.at(-1)?.stat())?.size, 4096);
 		}
 		await probe.close();
-		for (const fd of new Set(opened)) assert.throws(() => fstatSync(fd), { code: 'EBADF' });
+		assert.deepEqual(
+			opened.map(({ fd }) => fd),
+			[-1, -1, -1],
+		);
 	});
 
 	test('fails where no file can be made, until one can', async (context) => {
@@ -52,13 +53,18 @@ describe('a probe of a folder', () => {
 	test('begins with a new file after a write that failed', async (context) => {
 		const { folder, opened, probe } = rig(context);
 		await probe.probe();
-		// The descriptor is one that cannot be written any more.
-		const [first = -1] = opened;
-		closeSync(first);
-		assert.equal(openSync(folder, 'r'), first);
+		await opened[0]?.close();
 		await assert.rejects(probe.probe(), { code: 'EBADF' });
 		await probe.probe();
-		assert.equal(opened.length, 2);
+		assert.deepEqual([opened.length, readdirSync(folder)], [2, []]);
 		await probe.close();
+	});
+
+	test('that is closed meanwhile comes to its end first', async (context) => {
+		const { opened, probe } = rig(context);
+		await probe.probe();
+		const written = probe.probe();
+		await Promise.all([probe.close(), written]);
+		assert.equal(opened[0]?.fd, -1);
 	});
 });
