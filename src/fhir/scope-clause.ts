@@ -1,9 +1,10 @@
 import { Failure } from '#core/failure.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { type PartialScope, type Permission, partsOf, permits, type Scopes } from '#record/scopes.ts';
-import type { Clause } from '#record/search-plan.ts';
+import type { Clause, Included } from '#record/search-plan.ts';
 import { compartmentClause, membershipOf } from './compartment.ts';
 import type { ResourceDefinition } from './resource.ts';
+import { definitionOf } from './resources/index.ts';
 import { type ParameterOptions, parameterClause } from './search/parameter.ts';
 
 /** A clause that no resource fulfils. */
@@ -25,6 +26,19 @@ export function scopeClause(
 	// What limits a scope may search what its bearer may not.
 	const options: ParameterOptions = { base, limits, scopes: undefined };
 	return { kind: 'any', clauses: partsOf(scopes, definition.type, permission).map((part) => partClause(definition, part, options)) };
+}
+
+/** Returns what is included within the limits of the caller's scopes; undefined if these permit nothing of the type. */
+export function withinScopes<Inclusion extends Included>(
+	inclusion: Inclusion,
+	permission: Permission,
+	{ scopes, ...options }: Pick<ParameterOptions, 'base' | 'limits' | 'scopes'>,
+): Inclusion | undefined {
+	if (permits(scopes, inclusion.includedType, permission)) return inclusion;
+	const definition = definitionOf(inclusion.includedType);
+	if (definition === undefined || partsOf(scopes, definition.type, permission).length === 0) return undefined;
+	const reached = scopeClause(definition, permission, scopes, options);
+	return reached === undefined ? inclusion : { ...inclusion, reached: [reached] };
 }
 
 function partClause(definition: ResourceDefinition, { patient, search }: PartialScope, options: ParameterOptions): Clause {

@@ -1,9 +1,7 @@
 import { Failure } from '#core/failure.ts';
-import { missingScope, partsOf, permits, type Scopes, scopeName } from '#record/scopes.ts';
-import type { AnyInclusion } from '#record/search-plan.ts';
+import { missingScope, type Scopes, scopeName } from '#record/scopes.ts';
 import type { ResourceDefinition } from '../resource.ts';
-import { definitionOf } from '../resources/index.ts';
-import { scopeClause } from '../scope-clause.ts';
+import { scopeClause, withinScopes } from '../scope-clause.ts';
 import { extentOf } from '../shape.ts';
 import type { Terminology } from '../terminology/value-sets.ts';
 import { parameterClause } from './parameter.ts';
@@ -88,12 +86,12 @@ function readInclusion(search: ParsedSearch, definition: ResourceDefinition, nam
 		? iterationsOf(direction, name, value)
 		: inclusionsOf(definition, direction, name, value).map((inclusion) => ({ of: definition.type, inclusion }));
 	const permitted = named.flatMap(({ of, inclusion }) => {
-		const reached = reachedBy(inclusion, permission, options);
+		const reached = withinScopes(inclusion, permission, options);
 		return reached === undefined ? [] : [{ of, inclusion: reached }];
 	});
 	const lacking = new Set(
 		named
-			.filter(({ inclusion }) => reachedBy(inclusion, permission, options) === undefined)
+			.filter(({ inclusion }) => withinScopes(inclusion, permission, options) === undefined)
 			.map(({ inclusion }) => scopeName(inclusion.includedType, permission)),
 	);
 	if (permitted.length === 0 && lacking.size > 0) throw missingScope(options.scopes, ...lacking);
@@ -106,16 +104,6 @@ function readInclusion(search: ParsedSearch, definition: ResourceDefinition, nam
 		);
 	}
 	search.applied.push([name, value]);
-}
-
-/** Returns the inclusion within the limits of the caller's scopes; undefined if these permit nothing of the type. */
-function reachedBy(inclusion: AnyInclusion, permission: 'r' | 's', options: SearchOptions): AnyInclusion | undefined {
-	const { scopes } = options;
-	if (permits(scopes, inclusion.includedType, permission)) return inclusion;
-	const definition = definitionOf(inclusion.includedType);
-	if (definition === undefined || partsOf(scopes, definition.type, permission).length === 0) return undefined;
-	const reached = scopeClause(definition, permission, scopes, options);
-	return reached === undefined ? inclusion : { ...inclusion, reached: [reached] };
 }
 
 function addNew<Item>(list: Item[], items: readonly Item[]): void {

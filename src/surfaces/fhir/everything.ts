@@ -13,17 +13,19 @@ import type { Clause } from '#record/search-plan.ts';
 import { readCompartment, readSurvivor, sharedTypesOfPatient } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
+import { noticeOf } from './included.ts';
 import { linkTo } from './links.ts';
 import { operationQuery } from './operation-parameters.ts';
 import { pageParameters } from './page-parameters.ts';
 import { readReached } from './read.ts';
+import { ofNobody, referredBy } from './referred.ts';
 
 /** The patient, and then each type that belongs to patients. */
 const compartment: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment !== 'none');
 
 /**
  * Serves `Patient/<id>/$everything` by GET and POST (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
- * refers to it, type by type, each in the order of ids. Takes `_count`, `_since`, `_type`, and the dates of care `start` and
+ * refers to it, type by type, each in the order of ids. Each page includes what its resources refer to of those that belong to nobody. Takes `_count`, `_since`, `_type`, and the dates of care `start` and
  * `end`.
  */
 export async function everything(on: Interacting): Promise<HttpAnswer> {
@@ -43,10 +45,11 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 	]);
 	const wanted = typesOf(further['_type']);
 	const care = careDatesOf(further);
-	refuseBeyond(grant.scopes, wanted);
+	// An answer without what the token does not reach of the record would not be everything. What the record refers to is said to be left out.
+	refuseBeyond(grant.scopes, further['_type'] === undefined ? compartment : wanted);
 	const shared = await sharedTypesOfPatient(context.reader, siteId, patientId);
 	// Of the types that share a table, only those of which the patient has a resource are read.
-	const types = wanted.filter(({ type, table }) => !table.isShared || shared.has(type));
+	const types = readFor(wanted, grant.scopes).filter(({ type, table }) => !table.isShared || shared.has(type));
 	const path = `Patient/${id}/$everything`;
 	const scope = { siteId, of: path, applied };
 	const [type, rowId] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
@@ -68,8 +71,28 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
 	const following =
 		next && link([...applied, [cursorParameter, context.cursors.seal(scope, [types[next.index]?.type ?? null, next.afterId])]]);
-	const total = cursor === undefined && next === undefined ? entries.length : undefined;
-	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next: following }) };
+	const matches = entries.filter((entry) => wanted.some(({ type }) => type === entry.type));
+	const total = cursor === undefined && next === undefined ? matches.length : undefined;
+	const referred = await referredBy(
+		on,
+		entries,
+		wanted.filter((definition) => ofNobody.includes(definition)),
+	);
+	const body = searchset({
+		base,
+		entries: [...matches, ...referred.entries],
+		total,
+		self,
+		next: following,
+		outcome: noticeOf({ ...referred, includesMax: referred.cut ? context.limits.searchIncludesMax : undefined, isDeep: false }),
+	});
+	return { status: 200, headers: { 'Content-Type': mediaType }, body };
+}
+
+/** Returns the types of the patient that are read: all that the caller may read, where others are wanted to which they refer. */
+function readFor(wanted: readonly ResourceDefinition[], scopes: Scopes | undefined): readonly ResourceDefinition[] {
+	if (!wanted.some((definition) => ofNobody.includes(definition))) return wanted;
+	return compartment.filter((definition) => wanted.includes(definition) || isReached(scopes, definition));
 }
 
 /** @throws Failure for what is no date, whatever types are asked for */
@@ -82,20 +105,28 @@ export function careDatesOf({ start, end }: Readonly<Record<string, string>>): C
 }
 
 function typesOf(list: string | undefined): readonly ResourceDefinition[] {
-	if (list === undefined) return compartment;
+	const all = [...compartment, ...ofNobody];
+	if (list === undefined) return all;
 	const names = list.split(',');
-	const unknown = names.filter((name) => !compartment.some(({ type }) => type === name));
+	const unknown = names.filter((name) => !all.some(({ type }) => type === name));
 	if (unknown.length > 0)
 		throw new Failure('not-supported', '_type names a resource type that is not served', { location: { expression: '_type' } });
-	return compartment.filter(({ type }) => names.includes(type));
+	return all.filter(({ type }) => names.includes(type));
 }
 
-/** An answer without the types that the token does not reach would not be everything. */
 function refuseBeyond(scopes: Scopes | undefined, types: readonly ResourceDefinition[]): void {
 	const lacking = types
-		.filter(({ type }) => !permits(scopes, type, 's') && partsOf(scopes, type, 's').length === 0)
-		.map(({ type }) => scopeName(type, 's'));
+		.filter((definition) => !isReached(scopes, definition))
+		.map((definition) => scopeName(definition.type, permissionFor(definition)));
 	if (lacking.length > 0) throw missingScope(scopes, ...lacking);
+}
+
+/** What belongs to the patient is searched for. What that refers to is read by id. */
+const permissionFor = (definition: ResourceDefinition) => (ofNobody.includes(definition) ? 'r' : 's');
+
+function isReached(scopes: Scopes | undefined, definition: ResourceDefinition): boolean {
+	const permission = permissionFor(definition);
+	return permits(scopes, definition.type, permission) || partsOf(scopes, definition.type, permission).length > 0;
 }
 
 /** The place of a type in the compartment, which stays the same while a client turns the pages. */

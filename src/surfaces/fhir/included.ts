@@ -1,5 +1,6 @@
 import type { SearchEntry } from '#fhir/bundle.ts';
 import { namedRows } from '#fhir/named-rows.ts';
+import { warning } from '#fhir/operation-outcome.ts';
 import { definitionOf } from '#fhir/resources/index.ts';
 import type { Iteration, ParsedSearch } from '#fhir/search/parsed-search.ts';
 import { referringPlan } from '#fhir/search/result.ts';
@@ -53,8 +54,23 @@ export async function entriesOf(paging: Paging): Promise<PageEntries> {
 	return { entries: entries.map((entry) => ({ ...entry, stored: shapedEntry(entry, shape) })), cut, isDeep };
 }
 
+/** Returns an OperationOutcome that says what the page does not include although it should; undefined if there is nothing. */
+export function noticeOf(left: { includesMax: number | undefined; isDeep: boolean; withheld: readonly string[] }): string | undefined {
+	const { includesMax, isDeep, withheld } = left;
+	const texts = [
+		...(includesMax === undefined ? [] : [`the page is limited to ${includesMax} included resources; there are more`]),
+		...(isDeep ? [`:iterate follows ${roundsMax} steps at most; there may be more`] : []),
+		...withheldTexts(withheld),
+	];
+	return texts.length === 0 ? undefined : warning(texts.join('; '));
+}
+
+export function withheldTexts(withheld: readonly string[]): string[] {
+	return withheld.length === 0 ? [] : [`resources are not included, because the access token does not have ${withheld.join(', ')}`];
+}
+
 /** The entries of a page while it grows. */
-class Collected {
+export class Collected {
 	readonly entries: SearchEntry[];
 	cut = false;
 	readonly #limits: Interacting['context']['limits'];

@@ -8,7 +8,7 @@ import { cursorParameter } from '#fhir/search/result.ts';
 import { datedObservations, observationsInOrder } from '#storage/last-observations.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
-import { entriesOf } from './included.ts';
+import { entriesOf, withheldTexts } from './included.ts';
 import { linkTo } from './links.ts';
 import { operationQuery } from './operation-parameters.ts';
 import { searchOptions } from './search-options.ts';
@@ -80,7 +80,7 @@ function refuseUnbounded({ applied }: ParsedSearch): void {
 function outcomeOf(missing: boolean, withheld: readonly string[]): string | undefined {
 	const texts = [
 		...(missing ? ['the answer is limited in size; there are more observations or included resources'] : []),
-		...(withheld.length === 0 ? [] : [`resources are not included, because the access token does not have ${withheld.join(', ')}`]),
+		...withheldTexts(withheld),
 	];
 	return texts.length === 0 ? undefined : warning(texts.join('; '));
 }

@@ -1,14 +1,13 @@
 import { Failure } from '#core/failure.ts';
 import { searchset } from '#fhir/bundle.ts';
 import { type CompartmentName, compartmentClause, compartments } from '#fhir/compartment.ts';
-import { warning } from '#fhir/operation-outcome.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { countResources, type FoundPage, searchResources } from '#storage/search.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import { searchTrail } from './audit-events.ts';
 import type { Interacting } from './context.ts';
 import { formOf } from './form.ts';
-import { entriesOf, roundsMax } from './included.ts';
+import { entriesOf, noticeOf } from './included.ts';
 import { isLenient } from './negotiation.ts';
 import { searchOptions } from './search-options.ts';
 
@@ -77,24 +76,8 @@ async function search(
 	const total = counted ?? (cursor === undefined && page.next === undefined ? page.rows.length : undefined);
 	const further = page.next && [cursors.seal(scope, [page.next.id, ...page.next.keys])];
 	const [self = '', next] = await longSearches.links(scope, base, applied, [cursor, ...(further ?? [])]);
-	const outcome = outcomeOf({ includesMax: cut ? limits.searchIncludesMax : undefined, isDeep, withheld: parsed.withheld });
+	const outcome = noticeOf({ includesMax: cut ? limits.searchIncludesMax : undefined, isDeep, withheld: parsed.withheld });
 	return { status: 200, headers: { 'Content-Type': mediaType }, body: searchset({ base, entries, total, self, next, outcome }) };
-}
-
-interface Left {
-	includesMax: number | undefined;
-	isDeep: boolean;
-	withheld: readonly string[];
-}
-
-/** Says what the page does not include although the search asks for it. */
-function outcomeOf({ includesMax, isDeep, withheld }: Left): string | undefined {
-	const texts = [
-		...(includesMax === undefined ? [] : [`the page is limited to ${includesMax} included resources; there are more`]),
-		...(isDeep ? [`:iterate follows ${roundsMax} steps at most; there may be more`] : []),
-		...(withheld.length === 0 ? [] : [`resources are not included, because the access token does not have ${withheld.join(', ')}`]),
-	];
-	return texts.length === 0 ? undefined : warning(texts.join('; '));
 }
 
 const nothing: FoundPage = { rows: [], rowIds: [], next: undefined };

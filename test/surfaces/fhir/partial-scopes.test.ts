@@ -273,6 +273,7 @@ describe('a token that reaches a part of a type', () => {
 		const limited = await as(`patient/Patient.rs ${lab.replace('cruds', 'rs')}`, 'own');
 		assert.deepEqual(all(await limited('GET', '/Patient/own/$everything?_type=Patient,Observation')), ['lab', 'own', 'turned']);
 		assert.equal((await limited('GET', '/Patient/own/$everything')).status, 403);
+		assert.equal((await limited('GET', '/Patient/own/$everything?_type=Patient,Organization')).status, 403);
 	});
 
 	test('turns the pages of its own searches, and those of others only as far as it reaches', async () => {
