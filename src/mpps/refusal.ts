@@ -25,6 +25,7 @@ const reasons = {
 	'other-study': { code: 'conflict', status: 0x0106, comment: 'Study Instance UID is not that of the procedure step' },
 	value: { code: 'unprocessable', status: 0x0106, comment: 'invalid attribute value' },
 	missing: { code: 'required-field-missing', status: 0x0120, comment: 'a required attribute is missing' },
+	empty: { code: 'required-field-missing', status: 0x0121, comment: 'a required attribute has no value' },
 	instance: { code: 'unprocessable', status: 0x0117, comment: 'the SOP Instance UID is not valid' },
 	size: { code: 'too-large', status: 0x0213, comment: 'the attributes are longer than the limit' },
 } as const satisfies Record<string, Reason>;

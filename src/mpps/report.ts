@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { JsonObject } from '#core/json.ts';
 import type { StepStatus } from '#record/procedure-step.ts';
 import { hasRootArc, isObjectUid, isUid, type UidRule } from '#record/uid.ts';
-import { isObject, textAt } from './elements.ts';
+import { isObject, itemsAt, textAt } from './elements.ts';
 import { studiesOf, tags } from './facts.ts';
 import type { Operation } from './machine.ts';
 import { MppsRefusal } from './refusal.ts';
@@ -87,10 +87,11 @@ export function dimseReportOf(operation: 'create' | 'set', body: JsonObject, rul
 	const status = stated === undefined ? undefined : statusOf(stated);
 	if (stated !== undefined && status === undefined) throw new MppsRefusal('value', 'Performed Procedure Step Status has another value');
 	if (studyUid !== undefined && !isStepUid(studyUid, rule)) throw new MppsRefusal('value', 'Study Instance UID is not valid');
-	if (operation === 'create' && status === undefined) throw new MppsRefusal('missing', 'Performed Procedure Step Status is missing');
-	if (operation === 'create' && studyUid === undefined) {
-		throw new MppsRefusal('missing', 'Study Instance UID of the scheduled step is missing');
+	if (operation === 'create') {
+		if (status === undefined) throw lacking(attributes, tags.status, 'Performed Procedure Step Status');
+		if (studyUid === undefined) throw lackingStudy(attributes);
 	}
+	refuseOtherInstance(attributes, sopInstanceUid);
 	return { operation, sopInstanceUid, studyUid, status, attributes };
 }
 
@@ -103,8 +104,26 @@ function refuseContradiction({ sopInstanceUid, studyUid, status, attributes }: S
 	if (studyUid !== undefined && studies.length > 0 && !studies.includes(studyUid)) {
 		throw new MppsRefusal('value', 'attributes 0020000D (Study Instance UID) contradicts study_uid');
 	}
+	refuseOtherInstance(attributes, sopInstanceUid);
+}
+
+function refuseOtherInstance(attributes: JsonObject, sopInstanceUid: string): void {
 	const instance = textAt(attributes, tags.sopInstanceUid);
 	if (instance !== undefined && instance !== sopInstanceUid) {
 		throw new MppsRefusal('value', 'attributes 00080018 (SOP Instance UID) contradicts sop_instance_uid');
 	}
+}
+
+/** PS3.7 C.4.9 and C.4.10 tell an attribute that is not there from one without a value. */
+function lacking(attributes: JsonObject, tag: string, name: string): MppsRefusal {
+	return Object.hasOwn(attributes, tag)
+		? new MppsRefusal('empty', `${name} has no value`)
+		: new MppsRefusal('missing', `${name} is missing`);
+}
+
+function lackingStudy(attributes: JsonObject): MppsRefusal {
+	const name = 'Study Instance UID of the scheduled step';
+	const steps = itemsAt(attributes, tags.scheduledStep);
+	const stated = steps.find((step) => Object.hasOwn(step, tags.studyUid));
+	return steps.length === 0 ? lacking(attributes, tags.scheduledStep, name) : lacking(stated ?? {}, tags.studyUid, name);
 }

@@ -77,6 +77,18 @@ describe('N-CREATE and N-SET', () => {
 		);
 	});
 
+	test('tell a required attribute that is not there from one without a value, and refuse another instance', () => {
+		const whole = { ...status('IN PROGRESS'), ...study('1.2.3') };
+		const reasons = (...lists: JsonObject[]) => lists.map((attributes) => reasonOf(() => create(attributes)));
+		const steps = (...items: JsonObject[]) => ({ '00400270': element('SQ', ...items) });
+		assert.deepEqual(reasons({ ...whole, '00400252': { vr: 'CS' } }, { ...whole, '00400270': { vr: 'SQ' } }), ['empty', 'empty']);
+		assert.deepEqual(reasons({ ...whole, ...steps({}) }, { ...whole, ...steps({ '0020000D': { vr: 'UI' } }) }), ['missing', 'empty']);
+		assert.deepEqual(reasons({ ...whole, '00080018': element('UI', uid) }, { ...whole, '00080018': element('UI', '1.9') }), [
+			'none',
+			'value',
+		]);
+	});
+
 	function afterSet(start: JsonObject, modification: JsonObject): { session: ProcedureStep; flags: string[] } {
 		const site = new MemorySite();
 		site.apply({ changes: [changeOf(create({ ...status('IN PROGRESS'), ...study('1.2.3'), ...start }), settings)], flags: [] });

@@ -29,9 +29,11 @@ export function answerType(request: Pick<HttpRequest, 'header' | 'query'>): stri
 	const format = new URLSearchParams(request.query).get('_format');
 	if (format !== null && format !== '') {
 		// An unescaped `+` in a query arrives as a space.
-		const type = byFormat.get(parseMediaType(format).name.replace(' ', '+'));
-		if (type === undefined)
-			throw new Failure('not-acceptable', 'this server answers FHIR JSON only', { location: { expression: '_format' } });
+		const asked = parseMediaType(format);
+		const type = byFormat.get(asked.name.replace(' ', '+'));
+		const location = { expression: '_format' };
+		if (type === undefined) throw new Failure('not-acceptable', 'this server answers FHIR JSON only', { location });
+		if (!isOurVersion(asked)) throw new Failure('not-acceptable', 'this server answers FHIR version 4.0', { location });
 		return type;
 	}
 	const type = acceptedType(request.header('accept'));

@@ -61,7 +61,9 @@ describe('media types', () => {
 		for (const accept of ['application/fhir+xml', 'text/csv', 'application/fhir+json; fhirVersion=3.0', 'application/json;q=0']) {
 			for (const url of [path, '/fhir/Patient', '/fhir/metadata']) assertOutcome(await call(url, { Accept: accept }), 406, 'not-supported');
 		}
-		assertOutcome(await call(`${path}?_format=xml`), 406, 'not-supported');
+		for (const format of ['xml', 'application/fhir%2Bjson;fhirVersion=3.0'])
+			assertOutcome(await call(`${path}?_format=${format}`), 406, 'not-supported');
+		assert.equal((await call(`${path}?_format=application/fhir%2Bjson;fhirVersion=4.0`)).status, 200);
 	});
 
 	test('failures are told in plain JSON to who accepts only that', async () => {
