@@ -53,6 +53,15 @@ export const wholeStudy = z.strictObject({
 	time_zone: z.string().nullable().describe('the zone by which the time of the study was read; null if its images state their offset'),
 	time_zone_assumed: z.boolean().describe('that is the zone of the host: neither the sender nor its site had a time_zone'),
 	split_from: z.string().nullable().describe('the Study Instance UID that its images state, if they were split off from that study'),
+	stated_patient: z
+		.strictObject({
+			id: z.string().nullable().describe('the Patient ID'),
+			name: z.string().describe('its alphabetic component group, as DICOM writes it'),
+			birth_date: z.iso.date().nullable(),
+			gender: z.string().nullable(),
+		})
+		.nullable()
+		.describe('the person whom its images state, while the study has no patient'),
 	has_viewer: z.boolean().describe('the site has an image viewer, which `study viewer` opens'),
 	series_list: z.array(
 		z.strictObject({
@@ -171,6 +180,7 @@ export async function showStudy(context: OperationContext, input: z.output<typeo
 		time_zone: origin?.started_zone ?? null,
 		time_zone_assumed: origin?.is_assumed ?? false,
 		split_from: origin?.split_from ?? null,
+		stated_patient: origin?.stated_patient ?? null,
 		has_viewer: settings.viewer_url !== undefined,
 		series_list: asObjects(found.resource['series']).map(seriesOf),
 	};
@@ -180,6 +190,7 @@ interface OriginRow {
 	started_zone: string | null;
 	is_assumed: boolean;
 	split_from: string | null;
+	stated_patient: z.output<typeof wholeStudy>['stated_patient'];
 }
 
 function seriesOf(series: RecordedResource['resource']) {

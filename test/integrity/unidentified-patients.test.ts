@@ -4,6 +4,7 @@ import { addClient } from '#administration/clients.ts';
 import { listIdentity } from '#administration/identity-work.ts';
 import { searchPatients } from '#administration/patients.ts';
 import { setSite } from '#administration/sites.ts';
+import { showStudy } from '#administration/studies.ts';
 import { assignStudy, moveStudy, undoStudy } from '#administration/study-edits.ts';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { ctStorage, element } from '#test/support/data-set.ts';
@@ -136,7 +137,10 @@ describe('a study of somebody without a Patient ID', { timeout: 120_000 }, () =>
 		assert.equal((await fhir('/Patient?name=Trauma')).entry, undefined, 'a name makes no patient');
 		const [study] = (await fhir('/ImagingStudy?identifier=urn:dicom:uid|urn:oid:1.20')).entry;
 		assert.equal(study.resource.subject.extension[0].valueCode, 'unknown');
+		const stated = async () => (await showStudy(context(), { site: 'west', id: '1.20' })).stated_patient;
+		assert.deepEqual(await stated(), { id: null, name: 'Unknown^Trauma', birth_date: '1970-01-01', gender: 'male' });
 		const { edit } = await assignStudy(context(), { site: 'west', study: '1.20', patient: await idOf('K2') });
+		assert.equal(await stated(), null);
 		assert.deepEqual(await person('1.20'), ['Smith^John', '19700101', 'F', 'K2']);
 		assert.deepEqual([await doubts('1.20'), await doubts('1.21')], [[], unmatched(2)]);
 		assert.equal(await send('1.20', 3, trauma), 0, 'a further image belongs to its study');

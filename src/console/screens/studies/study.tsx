@@ -70,6 +70,7 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 				<Facts
 					facts={[
 						['Patient', study.patient && <a href={pageOf('patient', { site, id: study.patient })}>{study.patient_name || 'no name'}</a>],
+						['Stated by its images', study.stated_patient && statedPerson(study.stated_patient)],
 						['Accession number', study.accession_number && <code>{study.accession_number}</code>],
 						['Series', String(study.series)],
 						['Instances', String(study.instances)],
@@ -88,6 +89,11 @@ export function Study({ parameters: { site = '', id = '' } }: ScreenProps) {
 			</Panel>
 		</Page>
 	);
+}
+
+/** Returns what helps to tell whose a study without a patient is. */
+function statedPerson({ id, name, birth_date: born, gender }: NonNullable<WholeStudy['stated_patient']>): string {
+	return [name || 'no name', born && `born ${born}`, gender, id ? `Patient ID ${id}` : 'no Patient ID'].filter(Boolean).join(', ');
 }
 
 /** The series without their instances, which have a file of their own. */

@@ -2,11 +2,17 @@ import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import type { Statement } from '../../statement.ts';
 
 /** The row of a study that people edit. */
-/** Reads how a study came to be as it is: the zone by which its local time was read, and the study from which it was split off. */
+/**
+ * Reads how a study came to be as it is: the zone by which its local time was read, the study from which it was split off, and, while it has no
+ * patient, the person whom its images state.
+ */
 export const studyOrigin: Statement = {
 	name: 'study_origin',
 	text: `
-select t.started_zone, t.assumed_zone is not null and t.assumed_zone = t.started_zone as is_assumed, t.split_from
+select t.started_zone, t.assumed_zone is not null and t.assumed_zone = t.started_zone as is_assumed, t.split_from,
+	case when t.patient_id is null and concat(t.stated_patient_id, t.stated_patient_name) <> '' then json_build_object(
+		'id', nullif(t.stated_patient_id, ''), 'name', coalesce(t.stated_patient_name, ''),
+		'birth_date', t.stated_patient_birth_date, 'gender', t.stated_patient_gender) end as stated_patient
 from imaging_study t
 where t.site_id = $1 and t.study_uid = $2`,
 };
