@@ -8,6 +8,7 @@ export interface Flag {
 		| 'future-birth'
 		| 'possible-overlay'
 		| 'mismatch'
+		| 'merged-number'
 		| 'held'
 		| 'identifiers-disagree'
 		| 'number-not-added'

@@ -121,7 +121,12 @@ describe('bundles of Synthea', { skip: without('bundles') }, () => {
 			while (path !== undefined) {
 				const reply = await call('GET', path);
 				assert.equal(reply.status, 200, reply.text.slice(0, 500));
-				for (const { resource } of reply.body.entry ?? []) found.add(`${resource.resourceType}/${resource.id}`);
+				for (const { resource, search } of reply.body.entry ?? []) {
+					const reference = `${resource.resourceType}/${resource.id}`;
+					if (search.mode === 'match') found.add(reference);
+					// What the record refers to beside: of nobody's record, and sent with it.
+					else assert.equal(definitionOf(resource.resourceType)?.table.compartment, 'none', reference);
+				}
 				path = linkOf(reply, 'next')?.replace(/^.*\/fhir/, '');
 			}
 			assert.deepEqual([...found].sort(), [patient, ...expected].map(({ reference }) => reference).sort(), name);

@@ -77,7 +77,8 @@ export class ReportReading {
 			order ??
 			(accession === undefined || accession.length > keyLengthMax ? undefined : { system: `accession ${this.#sender}`, value: accession });
 		if (used === undefined) return undefined;
-		return { order: used, byPatient: order === undefined, item: numbered(item, `report ${used.system}|${used.value}`, ordinals) };
+		const unique = numbered(item, `report ${used.system}|${used.value}`, ordinals);
+		return { order: used, byPatient: order === undefined, item: unique, isWhole: item === wholeOrder, isRepeated: unique !== item };
 	}
 
 	#status(): string {

@@ -13,12 +13,18 @@ import { linkMatched } from './study-link.ts';
 const noPatch = { elements: {}, parts: {} };
 
 /** Marks `prior` as replaced by `survivor`, which carries the identifiers from now on. */
-export function replace(context: ApplyContext, prior: Row, survivor: Row, identifiers: readonly Identifier[]): void {
+export function replace(
+	context: ApplyContext,
+	prior: Row,
+	survivor: Row,
+	identifiers: readonly Identifier[],
+	common: readonly Identifier[] = [],
+): void {
 	const own = (resourceOf(prior)['identifier'] ?? []) as Identifier[];
 	const { known } = context.set.of(siteAuthorities);
 	// The number is carried as the prior patient has it, whichever name of the authority the message has.
 	const stated = identifiers.map((identifier) => inHeldForm(identifier, own, known));
-	const carried = carryIdentifiers(context, survivor, stated);
+	const carried = carryIdentifiers(context, survivor, [...stated, ...own], common);
 	link(context, carried, prior, 'replaces', {}, carried.links);
 	link(context, prior, survivor, 'replaced-by', { active: false }, { ...prior.links, merged_into: survivor.id });
 	context.set.move({ from: prior, to: survivor, reason: 'merge' });
@@ -32,16 +38,27 @@ function numberKey({ set }: ApplyContext): (identifier: Identifier) => string {
 	return (identifier) => identifierKey({ ...identifier, system: known.nameOf(systemOf(identifier)) });
 }
 
-/** Adds further identifiers to the survivor, as old ones. */
-export function carryIdentifiers(context: ApplyContext, survivor: Row, identifiers: readonly Identifier[]): Row {
+/** Adds further identifiers to the survivor: those of the prior patient as old ones, and as they are those that a message states of both. */
+export function carryIdentifiers(
+	context: ApplyContext,
+	survivor: Row,
+	identifiers: readonly Identifier[],
+	common: readonly Identifier[],
+): Row {
 	const resource = resourceOf(survivor);
 	const held = (resource['identifier'] ?? []) as Identifier[];
 	const keyOf = numberKey(context);
-	const has = new Set(held.map(keyOf));
-	const further = identifiers.filter((identifier) => !has.has(keyOf(identifier)));
+	const seen = new Set(held.map(keyOf));
+	const further: Identifier[] = [];
+	const add = (identifier: Identifier) => {
+		const key = keyOf(identifier);
+		if (!seen.has(key)) further.push(identifier);
+		seen.add(key);
+	};
+	for (const identifier of common) add(identifier);
+	for (const identifier of identifiers) add({ ...identifier, use: 'old' });
 	if (further.length === 0) return survivor;
-	const carried = further.map((identifier) => ({ ...identifier, use: 'old' }));
-	return rewritePatient(context, survivor, resource, { elements: { identifier: [...held, ...carried] }, parts: {} });
+	return rewritePatient(context, survivor, resource, { elements: { identifier: [...held, ...further] }, parts: {} });
 }
 
 function link(context: ApplyContext, row: Row, other: Row, type: string, elements: JsonObject, links: Row['links']): Row {

@@ -23,7 +23,7 @@ export function numbersAfter(
 	{ own, unknown }: IdentifiedPatient,
 	known: Authorities,
 ): JsonObject[] {
-	const held = heldIdentifiers(resource).filter((item) => identifierPart(item) === 'PID-3' && identifies(item));
+	const held = heldIdentifiers(resource).filter((item) => identifierPart(item) === 'PID-3');
 	const taken = new Set([...own, ...unknown].map(identifierKey));
 	const list = (stated as readonly Identifier[])
 		.filter((item) => !identifies(item) || taken.has(identifierKey(item)))

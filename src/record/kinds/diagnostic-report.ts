@@ -29,8 +29,12 @@ export interface DiagnosticReportChange {
 		order: { system: string; value: string };
 		/** The number is not the order's own, so another patient may have it too. */
 		byPatient: boolean;
-		/** `wholeOrder`, or the part of the order on which it reports. */
+		/** `wholeOrder`, or the part of the order on which it reports, and an ordinal if it repeats in the message. */
 		item: string;
+		/** True for a report of images. */
+		isWhole: boolean;
+		/** True if the message has one of the same before it. */
+		isRepeated: boolean;
 	};
 	/** The OBX that follow the OBR, as the order and the items of their ObservationChange. */
 	observations: { order?: { system: string; value: string }; items: readonly string[] };
@@ -130,7 +134,7 @@ function withdrawResults(context: ApplyContext, change: DiagnosticReportChange, 
 const wholeOrderKey = keyDigest(wholeOrder);
 
 /** @throws Failure when the order belongs to another patient, because orders never change patients */
-function knownReport({ set }: ApplyContext, { key, numberedAt }: DiagnosticReportChange, patient: Row): Row | undefined {
+function knownReport({ set }: ApplyContext, { key, numberedAt, resource }: DiagnosticReportChange, patient: Row): Row | undefined {
 	if (key === undefined) return undefined;
 	const all = set.of(diagnosticReports).ofOrder(orderKey(key.order));
 	const own = all.filter((row) => row.links['patient_id'] === patient.id);
@@ -139,10 +143,23 @@ function knownReport({ set }: ApplyContext, { key, numberedAt }: DiagnosticRepor
 	}
 	// After a merge several may be known; the newest one is meant.
 	const newestFirst = own.toSorted((left, right) => (left.id < right.id ? 1 : -1));
+	// One order of several procedures may have a report of each.
+	const alike = key.isWhole && newestFirst.length > 1 ? newestFirst.filter((row) => isNamed(row, resource['code'])) : [];
+	if (alike.length === 1) return alike[0];
 	const same = newestFirst.find((row) => row.links['item_key'] === keyDigest(key.item));
 	if (same) return same;
 	const [only] = newestFirst;
-	return newestFirst.length === 1 && (key.item === wholeOrder || only?.links['item_key'] === wholeOrderKey) ? only : undefined;
+	if (newestFirst.length > 1 || key.isRepeated) return undefined;
+	return key.isWhole || only?.links['item_key'] === wholeOrderKey ? only : undefined;
+}
+
+/** Tells whether a report has the name of a procedure: the first code, or the text without one. */
+function isNamed(report: Row, code: Json | undefined): boolean {
+	const nameOf = (concept: Json | undefined) => {
+		const { coding, text } = (concept ?? {}) as { coding?: JsonObject[]; text?: string };
+		return coding?.[0] === undefined ? text : canonical([coding[0]['system'] ?? null, coding[0]['code'] ?? null]);
+	};
+	return nameOf(resourceOf(report)['code']) === nameOf(code);
 }
 
 function composed(context: ApplyContext, change: DiagnosticReportChange, references: References, held: JsonObject | undefined): JsonObject {

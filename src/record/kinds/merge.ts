@@ -58,6 +58,8 @@ function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, s
 	const [first, ...others] = change.prior.filter((identifier) => !common.has(identifierKey(identifier)));
 	if (first === undefined) throw refuse('names the surviving patient itself');
 	const stated: [Identifier, ...Identifier[]] = [first, ...others];
+	const ofPrior = new Set(change.prior.map(identifierKey));
+	const shared = survivorIdentifiers.filter((identifier) => ofPrior.has(identifierKey(identifier)));
 	const named = patientsNamed(context.set, stated, location);
 	if (new Set(named.map(({ current }) => current.id)).size > 1) {
 		throw new Failure('unknown-key', `${fieldName(location)} has numbers of several patients; a merge replaces one patient`, { location });
@@ -68,7 +70,7 @@ function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, s
 			code: 'prior-patient-unknown',
 			text: `${fieldName(location)} names a patient that is not known; its identifiers lead to the survivor from now on`,
 		});
-		carryIdentifiers(context, survivor, stated);
+		carryIdentifiers(context, survivor, stated, shared);
 		return;
 	}
 	if (prior.current.id === survivor.id) {
@@ -76,7 +78,7 @@ function applyMerge(context: ApplyContext, change: MergeChange, survivor: Row, s
 		return;
 	}
 	if (prior.throughMerge) throw refuse('names a patient that was merged into another one before');
-	replace(context, prior.current, survivor, stated);
+	replace(context, prior.current, survivor, stated, shared);
 }
 
 /** Refuses a merge of two identifiers that already lead to one patient, unless the same merge was made before. */

@@ -10,9 +10,11 @@ import { siteAuthorities } from '../holdings/site-authorities.ts';
 import { identifying } from '../identity/identifying.ts';
 import { learnAuthority, type StatedAuthority } from '../identity/learn.ts';
 import { fieldName, type IdentifiedPatient, identifyPatient } from '../identity/match.ts';
+import { agreements } from '../identity/mismatch.ts';
 import { noteMismatch, noteOthers } from '../identity/notes.ts';
 import { numbersAfter, withNumbers } from '../identity/numbers.ts';
 import type { Identifier, ResourcePatch } from '../resource-patch.ts';
+import { settingOf } from '../settings/settings.ts';
 
 /** Names the patient for all later changes of the same set, which refer to them by `ref`. */
 export interface PatientChange extends NamedPatient {
@@ -59,12 +61,26 @@ function applyPatient(context: ApplyContext, change: PatientChange): Row {
 	const field = fieldName(location);
 	if (found.others.length > 0) noteOthers(context, found, field);
 	const { elements } = change.patch;
-	if (change.known === 'update') {
+	const isUpdate = change.known === 'update';
+	if (isUpdate && !isOfAnother(context, change, found)) {
 		noteMismatch(context, found.current, elements, field, 'changed');
 		return updatePatient(context, change, found, field);
 	}
 	noteMismatch(context, found.current, elements, field, 'kept');
+	if (isUpdate) {
+		const text = `${field} has a number that was merged into another, and states another name, birth date or sex; the record stays as it was`;
+		context.flags.push({ code: 'merged-number', text });
+	}
 	return found.unknown.length === 0 ? found.current : addNumbers(context, found.current, found, field);
+}
+
+/**
+ * Tells whether a message under a merged number states somebody otherwise than the survivor's record. Its sender may not know of the merge, and the
+ * person as the prior patient had them would be taken for the survivor, also after the merge is undone.
+ */
+function isOfAnother({ message }: ApplyContext, { patch }: PatientChange, { current, throughMerge }: IdentifiedPatient): boolean {
+	if (!throughMerge || settingOf(message.settings, 'mismatch') === 'accept') return false;
+	return Object.values(agreements(resourceOf(current), patch.elements)).includes('other');
 }
 
 function updatePatient(context: ApplyContext, change: PatientChange, found: IdentifiedPatient, field: string): Row {

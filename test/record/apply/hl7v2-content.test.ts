@@ -111,8 +111,11 @@ describe('messages applied to a record', () => {
 			[false, true],
 		);
 		assert.deepEqual(site.apply(merge).changed, []);
-		const [changed] = site.apply(read('ADT^A08', ['PID|1||200||Doe^Janet'])).changed;
-		assert.equal(JSON.parse(changed?.text ?? '{}').identifier[0].value, '100');
+		const { changed: renamed, flags } = site.apply(read('ADT^A08', ['PID|1||200||Doe^Janet']));
+		assert.deepEqual([renamed, flags.map(({ code }) => code)], [[], ['merged-number']]);
+		const [changed] = site.apply(read('ADT^A08', ['PID|1||200||Doe^J||19800101'])).changed;
+		const { identifier, name, birthDate } = JSON.parse(changed?.text ?? '{}');
+		assert.deepEqual([identifier[0].value, name[0].given, birthDate], ['100', ['J'], '1980-01-01']);
 	});
 	test('two laboratories with the same order numbers do not meet, and neither do a placer and a filler', () => {
 		const site = new MemorySite();
