@@ -13,7 +13,7 @@ interface Joining {
 	sequences: Map<string, number>;
 }
 
-const lineEnds = /[\r\n]+/;
+const lineEnds = /([\r\n]+)/;
 
 /**
  * Joins what the protocol of continuation divides (v2.5.1 §2.10.2). ADD continues the segment before it, in its last field. DSC says that the
@@ -22,7 +22,17 @@ const lineEnds = /[\r\n]+/;
  */
 export function joinParts(text: string, delimiters: Delimiters, partsMax: number): Joined {
 	const joining: Joining = { lines: [], awaited: undefined, parts: 0, sequences: new Map() };
-	for (const line of text.split(lineEnds)) {
+	const { lines } = joining;
+	const endsInCr = /^[^\r\n]*\r(?!\n)/.test(text);
+	// The line ends stand between the lines.
+	const pieces = text.split(lineEnds);
+	for (let index = 0; index < pieces.length; index += 2) {
+		const [line = '', end = ''] = [pieces[index], pieces[index - 1]];
+		const isText = endsInCr && lines.length > 1 && /^\n+$/.test(end) && !isSegment(line, delimiters);
+		if (isText) {
+			lines.push(`${lines.pop() ?? ''}${end}${line}`);
+			continue;
+		}
 		const start = line.search(/[^\0-\x20]/);
 		const fault = start === -1 ? undefined : take(joining, line.slice(start), delimiters);
 		if (fault) return { fault };
@@ -33,6 +43,11 @@ export function joinParts(text: string, delimiters: Delimiters, partsMax: number
 			fault: fault(joining, 'DSC', 'DSC-1 announces a continuation that does not follow: its MSH-14 must name DSC-1 in the same batch', 1),
 		};
 	return { text: joining.lines.join('\r') };
+}
+
+/** Tells whether a line behind an LF alone is a segment, where the others end in CR; else it is text of the one before. */
+function isSegment(line: string, { field }: Delimiters): boolean {
+	return /^[\0-\x20]*[A-Z][A-Z0-9]{2}/.test(line) && line.trimStart().startsWith(field, 3);
 }
 
 function take(joining: Joining, line: string, { field }: Delimiters): Failure | undefined {

@@ -2,6 +2,7 @@ import type { Json, JsonObject } from '#core/json.ts';
 import type { Extension, Quantity, Range } from '#fhir/datatypes.ts';
 import { decimal, isGreater } from '#fhir/mapping/decimal.ts';
 import type { Segment } from '../message.ts';
+import type { Context } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { comparedDecimal } from './datatypes/nm.ts';
 
@@ -14,7 +15,12 @@ export type Unit = Pick<Quantity, 'unit' | 'system' | 'code'>;
 export const ucum = 'http://unitsofmeasure.org';
 
 /** UCUM only when OBX-6.3 (or 6.6) declares it: `mmol/L` alone is a name. */
-export function unitOf(obx: Segment): Unit {
+export function unitOf(obx: Segment, context: Context): Unit {
+	const power = powerOf(obx);
+	if (power !== undefined) {
+		context.unreadable(obx, 6, 'has a power whose ^ is not escaped; it was read as a part of the unit');
+		return { unit: power };
+	}
 	const concept = codeableConcept(obx, 6);
 	if (concept === undefined) return {};
 	const codings = concept.coding ?? [];
@@ -27,6 +33,15 @@ export function unitOf(obx: Segment): Unit {
 		unit.code = coding.code;
 	}
 	return unit;
+}
+
+/** `10^9/L`, `x10^3/uL`, `kg/m^2`: many laboratories do not escape the delimiter, and the components alone would be other units. */
+function powerOf(obx: Segment): string | undefined {
+	const [base, exponent] = [obx.text(6, 1).trim(), obx.text(6, 2).trim()];
+	if (exponent === '' || obx.text(6, 3).trim() !== '') return undefined;
+	const isPowerOfTen = /(?:^|[^\d.])10$/.test(base) && /^-?\d{1,2}(?!\d)/.test(exponent);
+	const isPowerOfUnit = /[a-z]$/i.test(base) && /^-?\d(?:[./*].*)?$/.test(exponent);
+	return isPowerOfTen || isPowerOfUnit ? `${base}^${exponent}` : undefined;
 }
 
 export function quantity(value: Json, unit: Unit, comparator?: string): Quantity {

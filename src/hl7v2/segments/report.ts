@@ -173,7 +173,7 @@ function people(obr: Segment, context: Context, ...fields: number[]): Reference[
 
 /** The report for people: its text, the documents that were sent, and the impression. */
 function addText(resource: JsonObject, observed: readonly Observed[], title: string | undefined, isImaging: boolean): void {
-	const sections = observed.filter((found) => isNarrative(found, isImaging));
+	const sections = observed.filter((found) => isNarrative(found, isImaging) || isBlankLine(found));
 	const forms: Attachment[] = [];
 	const text = joinedSections(sections);
 	if (text !== '') forms.push(textForm(text, title));
@@ -195,6 +195,11 @@ function isNarrative(found: Observed, isImaging: boolean): boolean {
 	return found.type === 'TX' || found.type === 'FT' || (isImaging && (found.type === 'ST' || found.type === ''));
 }
 
+/** A line of its own that parts two paragraphs. */
+function isBlankLine(found: Observed): boolean {
+	return (found.type === 'TX' || found.type === 'FT') && !found.statusOnly && found.subId !== '' && textOf(found) === '';
+}
+
 function textOf({ resource }: Observed): string {
 	const value = resource['valueString'] ?? writtenQuantity(resource['valueQuantity']);
 	return typeof value !== 'string' || value.trim() === '' ? '' : value.trimEnd();
@@ -207,7 +212,7 @@ function writtenQuantity(value: Json | undefined): string | undefined {
 	return written === undefined ? undefined : withUnit(written, unit === undefined ? {} : { unit });
 }
 
-/** Several sections each stand under the name of their OBX-3; OBX of one name are its lines. */
+/** Several sections each stand under the name of their OBX-3; OBX of one name are its lines, without the blank ones at both ends. */
 function joinedSections(found: readonly Observed[]): string {
 	const sections: { heading: string; lines: string[] }[] = [];
 	for (const one of found) {
@@ -216,11 +221,10 @@ function joinedSections(found: readonly Observed[]): string {
 		if (last?.heading === heading) last.lines.push(textOf(one));
 		else sections.push({ heading, lines: [textOf(one)] });
 	}
-	const named =
-		sections.length > 1
-			? sections.map(({ heading, lines }) => (heading === '' ? lines : [heading, ...lines]))
-			: sections.map(({ lines }) => lines);
-	return named.map((lines) => lines.join('\n')).join('\n\n');
+	const texts = sections
+		.map(({ heading, lines }) => ({ heading, text: lines.join('\n').replace(/^\n+|\n+$/g, '') }))
+		.filter(({ text }) => text !== '');
+	return texts.map(({ heading, text }) => (texts.length > 1 && heading !== '' ? `${heading}\n${text}` : text)).join('\n\n');
 }
 
 function headingOf({ text, coding }: CodeableConcept): string {

@@ -70,6 +70,7 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	const known = knownReport(context, change, patient);
 	const held = known && resourceOf(known);
 	const resource = composed(context, change, references, held);
+	flagShared(context, change, known, resource);
 	const status = nextStatus(
 		held?.['status'] as string | undefined,
 		change.status,
@@ -83,7 +84,11 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	}
 	const isWithdrawal = held !== undefined && isWithdrawn(status.status);
 	if (isWithdrawal) withdrawResults(context, change, held, references);
-	const content: JsonObject = isWithdrawal ? { ...held, ...status } : { ...resource, ...status };
+	// An F changes nothing of a corrected report but its results.
+	const isKept = held?.['status'] === 'corrected' && change.status === 'final';
+	const results = resource['result'] === undefined ? {} : { result: resource['result'] };
+	const stated = isKept ? { ...held, ...results } : resource;
+	const content: JsonObject = isWithdrawal ? { ...held, ...status } : { ...stated, ...status };
 	const isSame = held !== undefined && canonical(held) === canonical(content);
 	const text = isSame && known ? known.text : JSON.stringify(content);
 	// The time of the message alone makes no version.
@@ -188,6 +193,29 @@ function resultsOf(context: ApplyContext, change: DiagnosticReportChange, held: 
 	const before = key === undefined && stated.length > 0 ? [] : ((held?.['result'] ?? []) as JsonObject[]);
 	const known = new Set(before.map((reference) => reference['reference']));
 	return [...before, ...[...new Set(stated)].filter((reference) => !known.has(reference)).map((reference) => ({ reference }))];
+}
+
+/** Flags a result that another report of the order has, too: what two OBR of one order state under one OBX-3 is one Observation, which has the later value. */
+function flagShared(
+	{ set, flags }: ApplyContext,
+	{ key, observations, sequence }: DiagnosticReportChange,
+	known: Row | undefined,
+	{ result }: JsonObject,
+): void {
+	if (key === undefined || observations.order === undefined || observations.items.length === 0) return;
+	const others = set
+		.of(diagnosticReports)
+		.ofOrder(orderKey(key.order))
+		.filter((row) => row.id !== known?.id);
+	const held = new Set(others.flatMap((row) => resultsHeld(resourceOf(row))));
+	const before = known === undefined ? [] : resultsHeld(resourceOf(known));
+	if (!resultsHeld({ result: result ?? [] }).some((reference) => held.has(reference) && !before.includes(reference))) return;
+	const text = `OBR[${sequence}] has a result with the OBX-3 and OBX-4 of one in another report of its order; both reports have the later value`;
+	flags.push({ code: 'repeated-observation', text });
+}
+
+function resultsHeld({ result }: JsonObject): Json[] {
+	return ((result ?? []) as JsonObject[]).map(({ reference }) => reference ?? null);
 }
 
 function imagingStudies(context: ApplyContext, { study }: DiagnosticReportChange, patient: Row): JsonObject[] {
