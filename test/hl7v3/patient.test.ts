@@ -39,6 +39,12 @@ function failureOf(text: string): Failure {
 }
 
 describe('ids', () => {
+	test('with an empty extension name nobody: their root would be the number of all who have none', () => {
+		const empty = '<id root="1.2.3" extension=" "/>';
+		assert.equal(failureOf(registryMessage({ patients: [`${empty}<patientPerson/>`] })).code, 'required-field-missing');
+		assert.deepEqual(person('', `${empty}<id root="1.2.4" extension="B"/>`).identifiers, [{ value: 'B', system: 'urn:oid:1.2.4' }]);
+	});
+
 	test('root and extension, an authority by name only, and a root that is the identifier', () => {
 		const { identifiers } = person(
 			'<id root="1.2.9" extension="own"/>',

@@ -8,7 +8,7 @@ const uuid = /^[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}$/i;
 
 /**
  * II (Data Types R1 §2.9) as Identifier: root → system, extension → value. A root alone is the identifier itself; an
- * extension alone belongs to assigningAuthorityName, else to the site's authority. Undefined for nullFlavor and without both.
+ * extension alone belongs to assigningAuthorityName, else to the site's authority. Undefined for nullFlavor, without both, and with an empty extension.
  * @throws Failure `value-too-long`
  */
 export function identifier(element: XmlElement, context: Context, assigner = ''): Identifier | undefined {
@@ -25,6 +25,8 @@ export function uncheckedIdentifier(element: XmlElement, context: Context, assig
 	const root = element.attribute('root');
 	const extension = element.attribute('extension');
 	if (root === '' && extension === '') return undefined;
+	// Its authority alone would be the number of everybody whose number was left empty.
+	if (extension === '' && element.attributes['extension'] !== undefined) return undefined;
 	const authority = element.attribute('assigningAuthorityName') || assigner;
 	const result = extension === '' ? ofRoot(root) : scoped(root, extension, authority, context.defaultAuthority);
 	if (authority !== '' && root !== '') result['assigner'] = { display: authority };
