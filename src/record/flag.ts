@@ -16,6 +16,7 @@ export interface Flag {
 		| 'empty-value-type'
 		| 'unknown-visit'
 		| 'visit-ended'
+		| 'uncertain-visit'
 		| 'charset-assumed'
 		| 'prior-patient-unknown'
 		| 'unlink-unknown'

@@ -1,44 +1,24 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
-import { MllpClient, msa } from '#test/support/mllp-client.ts';
-import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+import { AdtSender } from '#test/support/adt-sender.ts';
+import type { FhirBody } from '#test/support/service.ts';
 
-let service: TestService;
-let call: FhirCall;
-let mllp: MllpClient;
-let messages = 0;
+let adt: AdtSender;
 
 before(async () => {
-	service = await testService();
-	call = fhirClient(service, (await service.addSite('west', { also: ['A31', 'A37'] })).key);
-	mllp = await MllpClient.connect(service.port('mllp'));
+	adt = await AdtSender.open();
 });
 
-after(async () => {
-	mllp.close();
-	await service[Symbol.asyncDispose]();
-});
+after(() => adt[Symbol.asyncDispose]());
 
-/** Sends an ADT message, which has to be taken; returns the codes of its flags. */
-async function send(event: string, ...segments: string[]): Promise<string[]> {
-	const controlId = `M${++messages}`;
-	const { code, text } = msa(
-		await mllp.send([`MSH|^~\\&|ADT|HOSP|||20260105||ADT^${event}|${controlId}|P|2.5.1`, 'EVN', ...segments].join('\r')),
-	);
-	assert.equal(code, 'AA', text);
-	const [logged] = await service.rows<{ flags: { code: string }[] | null }>('select flags from message_log where control_id = $1', [
-		controlId,
-	]);
-	return (logged?.flags ?? []).map((flag) => flag.code);
-}
+const send = (event: string, ...segments: string[]) => adt.send(event, ...segments);
 
 const pid = (numbers: string, name: string, born = '19800101', more = '') => `PID|1||${numbers}||${name}||${born}|F|||${more}`;
 const number = (value: string, authority = 'H', type = 'MR') => `${value}^^^${authority}^${type}`;
 
 /** The patients whom a number finds. */
 async function found(value: string): Promise<FhirBody[]> {
-	const { body } = await call('GET', `/Patient?identifier=${value}`);
+	const { body } = await adt.call('GET', `/Patient?identifier=${value}`);
 	return (body.entry ?? []).map(({ resource }: FhirBody) => resource);
 }
 

@@ -1,5 +1,5 @@
 import { endsBeforeStart } from '#core/date-range.ts';
-import type { JsonObject } from '#core/json.ts';
+import { canonical, type JsonObject } from '#core/json.ts';
 import { defineChange } from '../apply/change-kind.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { patientNamed } from '../apply/named-patient.ts';
@@ -104,16 +104,38 @@ function isUnnumbered({ givenId, links, text }: Row): boolean {
 }
 
 /** Returns the visit that an event without a number is about: the open one, to cancel a discharge the one that ended last. */
-function visitMeant(context: ApplyContext, { act, at, patch }: EncounterChange, patient: Row): Row | undefined {
+function visitMeant(context: ApplyContext, change: EncounterChange, patient: Row): Row | undefined {
+	const { act, at, patch } = change;
 	const held = context.set.rows('Encounter').filter(({ links }) => links['patient_id'] === patient.id);
 	const isEnded = (row: Row) => hasEnded(resourceOf(row)['status']);
 	const isOver = act === 'reopen' || (act === 'admit' && patch.elements['status'] === 'finished');
 	const finished = isOver ? newestOf(held.filter((row) => resourceOf(row)['status'] === 'finished')) : undefined;
 	if (act === 'reopen') return finished;
-	const open = newestOf(held.filter((row) => !isEnded(row)));
+	const open = openMeant(
+		context,
+		change,
+		held.filter((row) => !isEnded(row)),
+	);
 	if (open !== undefined || finished !== undefined || act !== 'admit' || at === undefined) return open ?? finished;
 	// An admission that came late is about the visit that has ended meanwhile.
 	return newestOf(held.filter((row) => isEnded(row) && endsAfter(resourceOf(row), at)));
+}
+
+/**
+ * Returns the open visit that is meant: of several the one of the class that the event states, else the newest, which is in doubt. An admission of
+ * another class is none of a visit that has a number.
+ */
+function openMeant(context: ApplyContext, { act, patch }: EncounterChange, open: readonly Row[]): Row | undefined {
+	const { class: stated = null } = patch.elements;
+	const isOfClass = (row: Row) => canonical(resourceOf(row)['class'] ?? null) === canonical(stated);
+	const alike = stated === null ? [] : open.filter(isOfClass);
+	const isOther = (row: Row) => act === 'admit' && stated !== null && resourceOf(row)['identifier'] !== undefined;
+	const meant = alike.length > 0 ? alike : open.filter((row) => !isOther(row));
+	if (meant.length > 1) {
+		const text = 'PV1 has no visit number, and the patient has several open visits; the newest was taken';
+		context.flags.push({ code: 'uncertain-visit', text });
+	}
+	return newestOf(meant);
 }
 
 function newestOf(rows: readonly Row[]): Row | undefined {
