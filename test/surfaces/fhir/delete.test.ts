@@ -93,7 +93,7 @@ describe('a resource that a client deletes', () => {
 			['PractitionerRole?practitioner.name=vanished', ['role']],
 			['Immunization?patient=pat', ['shot']],
 			['Patient/pat/Immunization', ['shot']],
-			['Patient/pat/$everything', ['pat', 'shot']],
+			['Patient/pat/$everything', ['pat', 'shot', 'who']],
 			['Patient?_has:Immunization:patient:status=completed', ['pat']],
 		] as const;
 		for (const [search, ids] of searches) assert.deepEqual(await idsOf(search), ids, search);
