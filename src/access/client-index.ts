@@ -1,61 +1,31 @@
-import { type AddressBytes, parseAddress } from '#core/address.ts';
 import type { ConnectionOwner, SenderMatch } from './directory.ts';
 import type { IntegrationClient } from './integration-client.ts';
+import { entryOf, RangeIndex } from './range-index.ts';
 
 /** The clients of one address range by the MSH-3 and MSH-4 that they require. Undefined stands for no requirement. */
 type BySender = Map<string | undefined, Map<string | undefined, IntegrationClient[]>>;
-
-/** Ranges of one prefix length, by the bytes of their prefix. */
-interface PrefixLength {
-	bits: number;
-	ranges: Map<string, BySender>;
-}
 
 /**
  * Finds the client of a message. The cost of a look-up grows with the number of distinct prefix lengths and not with the number of
  * clients, even if one interface engine sends for all sites from one address.
  */
 export class ClientIndex {
-	/** Sorted by address length in bytes, longest prefix first. */
-	readonly #families = new Map<number, PrefixLength[]>([
-		[4, []],
-		[16, []],
-	]);
+	readonly #senders = new RangeIndex<BySender>(() => new Map());
 
 	constructor(clients: readonly IntegrationClient[]) {
 		// Among equally specific clients of one site the oldest wins, independent of the order of rows.
 		for (const client of clients.toSorted(byAge)) {
-			for (const { bytes, prefixBits } of client.ranges) {
-				// `*` is the empty prefix of both families.
-				if (bytes === undefined) for (const [length] of this.#families) this.#add(client, new Array(length).fill(0), 0);
-				else this.#add(client, bytes, prefixBits);
+			for (const range of client.ranges) {
+				for (const senders of this.#senders.of(range)) {
+					const facilities = entryOf(senders, client.sendingApplication, () => new Map<string | undefined, IntegrationClient[]>());
+					entryOf(facilities, client.sendingFacility, (): IntegrationClient[] => []).push(client);
+				}
 			}
-		}
-		for (const lengths of this.#families.values()) lengths.sort((left, right) => right.bits - left.bits);
-	}
-
-	#add(client: IntegrationClient, bytes: AddressBytes, bits: number): void {
-		const lengths = this.#families.get(bytes.length);
-		if (lengths === undefined) return;
-		const held = lengths.find((length) => length.bits === bits);
-		const { ranges } = held ?? { ranges: new Map<string, BySender>() };
-		if (held === undefined) lengths.push({ bits, ranges });
-		const senders = entryOf(ranges, prefixOf(bytes, bits), (): BySender => new Map());
-		const facilities = entryOf(senders, client.sendingApplication, () => new Map<string | undefined, IntegrationClient[]>());
-		entryOf(facilities, client.sendingFacility, (): IntegrationClient[] => []).push(client);
-	}
-
-	/** Yields the ranges that contain the address, most specific first. */
-	*#containing(address: string): Iterable<BySender> {
-		const bytes = parseAddress(address);
-		for (const { bits, ranges } of (bytes && this.#families.get(bytes.length)) ?? []) {
-			const range = bytes && ranges.get(prefixOf(bytes, bits));
-			if (range) yield range;
 		}
 	}
 
 	mayConnect(address: string): boolean {
-		for (const _range of this.#containing(address)) return true;
+		for (const _range of this.#senders.containing(address)) return true;
 		return false;
 	}
 
@@ -64,7 +34,7 @@ export class ClientIndex {
 	 * means, as far as it means one alone.
 	 */
 	ownerAt(address: string): ConnectionOwner {
-		for (const range of this.#containing(address)) {
+		for (const range of this.#senders.containing(address)) {
 			const clients = [...range.values()].flatMap((facilities) => [...facilities.values()].flat());
 			const only = (of: (client: IntegrationClient) => string) => {
 				const [first, ...others] = new Set(clients.map(of));
@@ -78,7 +48,7 @@ export class ClientIndex {
 	/** The longer address prefix wins, because the sender chooses the MSH fields. Then a client with both fields set wins, then one, then none. */
 	match(address: string, application: string, facility: string): SenderMatch {
 		let kind: 'no-address' | 'no-sender' = 'no-address';
-		for (const range of this.#containing(address)) {
+		for (const range of this.#senders.containing(address)) {
 			kind = 'no-sender';
 			const both = clientsOf(range, application, facility);
 			if (both.length > 0) return matchOf(both);
@@ -108,21 +78,4 @@ function byAge(left: IntegrationClient, right: IntegrationClient): number {
 
 function compare(left: string, right: string): number {
 	return left < right ? -1 : left > right ? 1 : 0;
-}
-
-/** Returns the first bits of an address as a key. */
-function prefixOf(bytes: AddressBytes, bits: number): string {
-	const whole = bits >> 3;
-	const rest = bits & 7;
-	let key = '';
-	for (let index = 0; index < whole; index++) key += String.fromCharCode(bytes[index] ?? 0);
-	return rest === 0 ? key : key + String.fromCharCode((bytes[whole] ?? 0) & (0xff << (8 - rest)));
-}
-
-function entryOf<K, V>(map: Map<K, V>, key: K, create: () => V): V {
-	const held = map.get(key);
-	if (held !== undefined) return held;
-	const created = create();
-	map.set(key, created);
-	return created;
 }

@@ -7,6 +7,7 @@ import { type Stoppable, systemTimers } from '#core/timers.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noDefinitions } from '#storage/site-definitions.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
+import { AddressHolders } from './address-holders.ts';
 import { parseApiKey, secretMatches } from './api-key.ts';
 import { AssociationIndex } from './association-index.ts';
 import { ClientIndex } from './client-index.ts';
@@ -55,6 +56,7 @@ const nobody: Snapshot = {
 	version: '',
 	keys: new Map(),
 	clients: [],
+	listed: [],
 	dicomSites: [],
 	dicomClients: [],
 	remoteAes: new Map(),
@@ -66,6 +68,7 @@ const nobody: Snapshot = {
 	crossOrigins: new Set(),
 };
 const noClients = new ClientIndex([]);
+const noHolders = new AddressHolders([]);
 const noAssociations = new AssociationIndex([], [], false);
 const unavailable = { kind: 'unavailable' } as const;
 
@@ -82,6 +85,7 @@ export class DatabaseDirectory
 	readonly #options: DirectoryOptions;
 	#snapshot: Snapshot = nobody;
 	#mllpClients = noClients;
+	#holders = noHolders;
 	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
@@ -163,6 +167,10 @@ export class DatabaseDirectory
 
 	ownerAt(_protocol: 'hl7-mllp', address: string): ConnectionOwner {
 		return (this.#holds ? this.#mllpClients : noClients).ownerAt(address);
+	}
+
+	siteAt(address: string): string | undefined {
+		return (this.#holds ? this.#holders : noHolders).siteAt(address);
 	}
 
 	matchAssociation(calledAe: string, callingAe: string, address: string): AssociationMatch {
@@ -256,6 +264,7 @@ export class DatabaseDirectory
 			for (const slug of this.#snapshot.slugs) this.#options.metrics.begin({ site: slug });
 			this.#associations = new AssociationIndex(this.#snapshot.dicomSites, this.#snapshot.dicomClients, allowAnySource);
 			this.#mllpClients = new ClientIndex(this.#snapshot.clients.filter(({ protocols }) => protocols.includes('hl7-mllp')));
+			this.#holders = new AddressHolders(this.#snapshot.listed);
 		}
 		this.#polledAtMs = startedMs;
 		if (startedMs - this.#keyUsesWrittenMs >= keyUseMs) await this.#writeKeyUses(client, startedMs);

@@ -119,7 +119,9 @@ export interface AccessDirectory {
 	matchSender(protocol: 'hl7-mllp', address: string, application: string, facility: string): SenderMatch;
 }
 
-/** Tells for whom connections count. */
+/** Tells for whom connections count, and whose an address is. */
 export interface ConnectionDirectory {
 	ownerAt(protocol: 'hl7-mllp', address: string): ConnectionOwner;
+	/** Returns the site whose clients alone list the address, those that are disabled included; undefined where it is not one site's. */
+	siteAt(address: string): string | undefined;
 }

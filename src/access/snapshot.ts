@@ -14,6 +14,7 @@ import {
 	readSites,
 	readTokenIssuers,
 } from '#storage/statements/administrative/read-access.ts';
+import type { ListedAddresses } from './address-holders.ts';
 import type { DicomClient, DicomSite } from './association-index.ts';
 import type { KeyGrant, RemoteAe, SiteLimits } from './directory.ts';
 import { type IntegrationClient, rangesOf } from './integration-client.ts';
@@ -29,7 +30,10 @@ export interface HeldKey {
 export interface Snapshot {
 	version: string;
 	keys: ReadonlyMap<string, HeldKey>;
+	/** The active clients of active sites. */
 	clients: readonly IntegrationClient[];
+	/** The addresses of all clients. */
+	listed: readonly ListedAddresses[];
 	dicomSites: readonly DicomSite[];
 	dicomClients: readonly DicomClient[];
 	/** The key is `remoteAeKey`. */
@@ -62,7 +66,9 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 	const version = await readVersion(client);
 	const movedSites = new Map(((await carriedOut(client, readMovedSites)) as MovedRow[]).map(([id, ...moved]) => [id, movedText(...moved)]));
 	const keys = new Map((await carriedOut(client, readApiKeys)).map((row) => heldKey(row as KeyRow, movedSites)));
-	const rows = (await carriedOut(client, readIntegrationClients)) as ClientRow[];
+	const all = (await carriedOut(client, readIntegrationClients)) as ClientRow[];
+	const listed = all.map(listedBy);
+	const rows = all.filter(isActive);
 	const clients = rows.map((row) => clientOf(row, allowAnySource));
 	const dicomClients = rows.flatMap((row, index) => dicomClientOf(row, clients[index]));
 	const dicomSites = ((await carriedOut(client, readDicomSites)) as SiteRow[]).map(([siteId, siteSlug, aeTitle, hasClients, settings]) => ({
@@ -90,6 +96,7 @@ export async function readSnapshot(client: pg.ClientBase, allowAnySource: boolea
 		version,
 		keys,
 		clients,
+		listed,
 		dicomSites,
 		dicomClients,
 		remoteAes,
@@ -112,7 +119,20 @@ function heldKey(row: KeyRow, movedSites: Snapshot['movedSites']): [string, Held
 	return [keyId, { grant, digest, life: { createdAt, expiresAt, isReplaced: replacedBy !== null } }];
 }
 
-type ClientRow = [string, string, string, unknown, string[], string[], string | null, string | null, Date, string | null, string[]];
+type ClientRow = [
+	string,
+	string,
+	string,
+	unknown,
+	string[],
+	string[],
+	string | null,
+	string | null,
+	Date,
+	string | null,
+	string[],
+	boolean,
+];
 
 type RemoteAeRow = [string, string, string, number, boolean];
 
@@ -143,6 +163,16 @@ function issuerOf(row: IssuerRow, movedSites: Snapshot['movedSites']): TokenIssu
 	};
 }
 
+/** The client and its site are. */
+function isActive(row: ClientRow): boolean {
+	return row[11];
+}
+
+/** A range that the policy does not allow any more was its site's before, and counts here. */
+function listedBy([, siteId, , , , allowedIps]: ClientRow): ListedAddresses {
+	return { siteId, ranges: rangesOf(allowedIps, true) };
+}
+
 function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 	const [clientId, siteId, siteSlug, settings, protocols, allowedIps, application, facility, createdAt] = row;
 	return {
@@ -158,7 +188,7 @@ function clientOf(row: ClientRow, allowAnySource: boolean): IntegrationClient {
 function dicomClientOf(row: ClientRow, client: IntegrationClient | undefined): DicomClient[] {
 	if (!client?.protocols.includes('dicom')) return [];
 	const { grant, ranges, createdAt } = client;
-	const [callingAe, grants] = row.slice(9) as [string | null, string[]];
+	const [callingAe, grants] = row.slice(9, 11) as [string | null, string[]];
 	return [
 		{
 			clientId: grant.clientId,

@@ -221,7 +221,7 @@ export class Exchange {
 		const { id, receivedAtMs, bytes } = entry;
 		const { messageType, controlId, application, facility } = head;
 		// If only one site has this address, its people look after such messages.
-		const { siteId } = this.#context.directory.ownerAt('hl7-mllp', this.#address);
+		const siteId = this.#context.directory.siteAt(this.#address);
 		const named = { sendingApplication: application, sendingFacility: facility };
 		const what = { id, receivedAtMs, reason, messageType, controlId, bytes, siteId, ...named };
 		this.#context.unmatched.record({ ...what, surface: 'mllp', source: this.#address });

@@ -92,6 +92,9 @@ export class FakeDirectory implements AccessDirectory, ConnectionDirectory {
 	ownerAt(): ConnectionOwner {
 		return this.owner;
 	}
+	siteAt(): string | undefined {
+		return this.owner.siteId;
+	}
 	grantOfKey(): undefined {
 		return undefined;
 	}

@@ -47,14 +47,14 @@ where i.active
 order by i.id`,
 };
 
+/** All of them, because one that is disabled, or whose site is, still has its addresses; the last column tells whether both are active. */
 export const readIntegrationClients: Statement = {
 	name: 'read_integration_clients',
 	text: `
 select c.id, s.id, s.slug, ${siteSettings} || ${clientSettings} || ${closing}, c.protocols, c.allowed_ips, c.sending_application, c.sending_facility,
-	c.created_at, c.calling_ae, c.grants
+	c.created_at, c.calling_ae, c.grants, c.active and s.active
 from integration_client c
-join site s on s.id = c.site_id and s.active
-where c.active`,
+join site s on s.id = c.site_id`,
 };
 
 export const readDicomSites: Statement = {
