@@ -14,15 +14,19 @@ export interface TlsIdentity {
 }
 
 type Files = Pick<Config, 'TLS_CERT_FILE' | 'TLS_KEY_FILE' | 'TLS_CLIENT_CA_FILE'>;
-type Variable = keyof Files;
+type AuditFiles = Pick<Config, 'AUDIT_SYSLOG_CA_FILE' | 'AUDIT_SYSLOG_CERT_FILE' | 'AUDIT_SYSLOG_KEY_FILE'>;
+type Variable = keyof Files | keyof AuditFiles;
 
-const variables: readonly Variable[] = ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'TLS_CLIENT_CA_FILE'];
+const variables: readonly (keyof Files)[] = ['TLS_CERT_FILE', 'TLS_KEY_FILE', 'TLS_CLIENT_CA_FILE'];
 const pem = /-----BEGIN (?:TRUSTED )?CERTIFICATE-----[^-]+-----END (?:TRUSTED )?CERTIFICATE-----/g;
 
 /** The files are looked at this often. */
 const everyMs = 10_000;
 
-function contentOf(variable: Variable, path: string): Buffer {
+function contentOf(variable: Variable, path: string): Buffer;
+function contentOf(variable: Variable, path: string | undefined): Buffer | undefined;
+function contentOf(variable: Variable, path: string | undefined): Buffer | undefined {
+	if (path === undefined) return undefined;
 	try {
 		return readFileSync(path);
 	} catch (error) {
@@ -64,11 +68,14 @@ interface ReadFiles {
 }
 
 /**
- * Reads the files of the TLS variables; undefined without them.
+ * Reads the files of the TLS variables; undefined without a certificate of the node. The authorities of clients are read all the same:
+ * whoever names them relies on them.
  * @throws ConfigurationError for the first file that a client could not be served with
  */
 export function readCertificates(files: Files, nowMs: number): ReadFiles | undefined {
 	const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, TLS_CLIENT_CA_FILE: caFile } = files;
+	const clientCa = contentOf('TLS_CLIENT_CA_FILE', caFile);
+	const authorities = clientCa && certificatesIn('TLS_CLIENT_CA_FILE', clientCa, nowMs);
 	if (certFile === undefined || keyFile === undefined) return undefined;
 	const cert = contentOf('TLS_CERT_FILE', certFile);
 	const chain = certificatesIn('TLS_CERT_FILE', cert, nowMs);
@@ -79,14 +86,19 @@ export function readCertificates(files: Files, nowMs: number): ReadFiles | undef
 		file,
 		atMs: Math.min(...certificates.map(({ validTo }) => Date.parse(validTo))),
 	});
-	const identity: TlsIdentity = { cert, key };
-	const expiryMs = [expiry('certificate', chain)];
-	if (caFile !== undefined) {
-		const clientCa = contentOf('TLS_CLIENT_CA_FILE', caFile);
-		identity.clientCa = clientCa;
-		expiryMs.push(expiry('client-ca', certificatesIn('TLS_CLIENT_CA_FILE', clientCa, nowMs)));
-	}
-	return { identity, expiryMs };
+	const identity: TlsIdentity = { cert, key, ...(clientCa && { clientCa }) };
+	return { identity, expiryMs: [expiry('certificate', chain), ...(authorities ? [expiry('client-ca', authorities)] : [])] };
+}
+
+/**
+ * Reads the TLS files of the receiver of the audit trail, each that is named.
+ * @throws ConfigurationError for the first that cannot be read
+ */
+export function readAuditFiles(files: AuditFiles): { ca?: Buffer; cert?: Buffer; key?: Buffer } {
+	const ca = contentOf('AUDIT_SYSLOG_CA_FILE', files.AUDIT_SYSLOG_CA_FILE);
+	const cert = contentOf('AUDIT_SYSLOG_CERT_FILE', files.AUDIT_SYSLOG_CERT_FILE);
+	const key = contentOf('AUDIT_SYSLOG_KEY_FILE', files.AUDIT_SYSLOG_KEY_FILE);
+	return { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
 }
 
 /** The part of the certificates that surfaces use. */

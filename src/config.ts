@@ -31,6 +31,11 @@ const list = z
 			.map((entry) => entry.trim())
 			.filter((entry) => entry !== ''),
 	);
+/** Addresses of which each counts for what the variable allows: a text that is none would allow nothing, and look as if it did. */
+const addressList = list.refine(
+	(ranges) => ranges.every((text) => parseRange(text) !== undefined && text !== '*'),
+	'is IP addresses and CIDR ranges',
+);
 
 const keyValues = z
 	.string()
@@ -170,12 +175,10 @@ export const environmentSchema = z.object({
 	ALLOW_ANY_SOURCE: flag.meta({
 		description: 'an integration client may list *, or a prefix below /8 (IPv4) or /16 (IPv6), as an allowed address',
 	}),
-	ALLOWED_TARGETS: list
-		.refine((targets) => targets.every((text) => parseRange(text) !== undefined && text !== '*'), 'is IP addresses and CIDR ranges')
-		.meta({
-			description:
-				'loopback, link-local and cloud metadata addresses that remote AEs, webhooks and issuers may have, as CIDRs; unset → loopback while HOST is loopback, else none',
-		}),
+	ALLOWED_TARGETS: addressList.meta({
+		description:
+			'loopback, link-local and cloud metadata addresses that remote AEs, webhooks and issuers may have, as CIDRs; unset → loopback while HOST is loopback, else none',
+	}),
 	PUBLIC_URL: z
 		.url({ protocol: /^https?$/ })
 		.refine((url) => !/[?#]|\/\/[^/]*@/.test(url), 'is a URL without user, query and fragment')
@@ -194,7 +197,7 @@ export const environmentSchema = z.object({
 			description:
 				'further names of console, admin API and /metrics by plain HTTP, beside addresses, localhost and configured names; * → every name',
 		}),
-	TRUSTED_PROXIES: list.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
+	TRUSTED_PROXIES: addressList.meta({ description: 'CIDRs whose X-Forwarded-For (HTTP) and PROXY protocol (MLLP, DIMSE) are believed' }),
 	PROCESSES: z.coerce
 		.number()
 		.int()

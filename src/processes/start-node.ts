@@ -9,7 +9,7 @@ import { isTiedToAnother, otherDatabaseText, tieToDatabase, wouldStandBeside } f
 import { releaseLock, takeLock } from '#storage/embedded/data-directory.ts';
 import { startEmbeddedDatabase } from '#storage/embedded/embedded-database.ts';
 import { removeRuntimeFile, writeRuntimeFile } from '#storage/runtime-file.ts';
-import { readCertificates } from '../certificates.ts';
+import { readAuditFiles, readCertificates } from '../certificates.ts';
 import { type Config, ConfigurationError } from '../config.ts';
 import type { Service } from '../service.ts';
 import { version } from '../version.ts';
@@ -68,6 +68,7 @@ async function open(
 	const count = processesOf(config);
 	// A node with bad certificates starts nothing.
 	readCertificates(config, Date.now());
+	readAuditFiles(config);
 	const { DATA_DIR: dataDir } = config;
 	if (wouldStandBeside(config)) throw embeddedBeside(dataDir);
 	const stillOpen = keepDataFolder(dataDir);

@@ -69,6 +69,10 @@ describe('configuration', () => {
 			[{ HOST: '0.0.0.0' }, 'HOST'],
 			[{ ADMIN_HOST: '0.0.0.0' }, 'ADMIN_HOST'],
 			[{ HOST: '127.example.org' }, 'HOST'],
+			[{ HOST: '0.0.0.0', TRUSTED_PROXIES: 'abc' }, 'TRUSTED_PROXIES'],
+			[{ TRUSTED_PROXIES: '10.0.0.1,10.0.0.0/99' }, 'TRUSTED_PROXIES'],
+			[{ TRUSTED_PROXIES: '*' }, 'TRUSTED_PROXIES'],
+			[{ ALLOWED_TARGETS: '10.1' }, 'ALLOWED_TARGETS'],
 			...Object.values(limitDefinitions).map(({ variable, max }): [Record<string, string>, string] => [
 				{ [variable]: String(max + 1) },
 				variable,

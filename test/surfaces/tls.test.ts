@@ -139,6 +139,9 @@ describe('TLS files', { skip: without('openssl') }, () => {
 			[{ ...own, TLS_KEY_FILE: at('none.pem') }, 'TLS_KEY_FILE: the file cannot be read (ENOENT)'],
 			[{ ...own, TLS_CLIENT_CA_FILE: at('garbage.pem') }, 'TLS_CLIENT_CA_FILE: the file has a certificate that cannot be read'],
 			[{ ...own, TLS_CLIENT_CA_FILE: at('none.pem') }, 'TLS_CLIENT_CA_FILE: the file cannot be read (ENOENT)'],
+			[{ TLS_CLIENT_CA_FILE: at('none.pem') }, 'TLS_CLIENT_CA_FILE: the file cannot be read (ENOENT)'],
+			[{ TLS_CLIENT_CA_FILE: at('empty.pem') }, 'TLS_CLIENT_CA_FILE: the file has no certificate in PEM'],
+			[{ AUDIT_SYSLOG_KEY_FILE: at('none.pem') }, 'AUDIT_SYSLOG_KEY_FILE: the file cannot be read (ENOENT)'],
 		] as const) {
 			const config = readConfig({ ...environment, DATA_DIR: at('data'), DATABASE_URL: 'postgres://nobody@127.0.0.1:1/none' });
 			await assert.rejects(startNode(config, silentLog), { name: 'ConfigurationError', message });

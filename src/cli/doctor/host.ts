@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, statfsSync } from 'node:fs';
+import { existsSync, statfsSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { dirname } from 'node:path';
 import { nilId } from '#core/id.ts';
 import { newObjectKey } from '#storage/objects/object-key.ts';
 import { configuredObjectStore, objectsFolder } from '#storage/objects/open.ts';
 import { readRuntimeFile, type SurfaceAddress } from '#storage/runtime-file.ts';
-import { readCertificates } from '../../certificates.ts';
+import { readAuditFiles, readCertificates } from '../../certificates.ts';
 import type { Config } from '../../config.ts';
 import { type Finding, fault, ok, reasonOf, warning } from './check.ts';
 
@@ -44,18 +44,8 @@ export function checkTls(config: Config): Finding {
 
 /** The files of the receiver of the audit trail. */
 export function checkAuditFiles(config: Config): Finding[] {
-	const { AUDIT_SYSLOG_URL: url, AUDIT_SYSLOG_CA_FILE, AUDIT_SYSLOG_CERT_FILE, AUDIT_SYSLOG_KEY_FILE } = config;
-	if (url === undefined) return [];
-	const unreadable = Object.entries({ AUDIT_SYSLOG_CA_FILE, AUDIT_SYSLOG_CERT_FILE, AUDIT_SYSLOG_KEY_FILE }).flatMap(([variable, path]) => {
-		if (path === undefined) return [];
-		try {
-			readFileSync(path);
-			return [];
-		} catch (error) {
-			return [fault('audit receiver', `${variable}: the file cannot be read (${(error as NodeJS.ErrnoException).code})`)];
-		}
-	});
-	return unreadable.length > 0 ? unreadable : [ok('audit receiver', 'its TLS files can be read')];
+	readAuditFiles(config);
+	return config.AUDIT_SYSLOG_URL === undefined ? [] : [ok('audit receiver', 'its TLS files can be read')];
 }
 
 /** Writes an object, reads it and deletes it, as storing an image does. */

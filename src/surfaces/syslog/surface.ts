@@ -1,5 +1,4 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { hostname } from 'node:os';
 import type { TLSSocket } from 'node:tls';
 import { connect } from 'node:tls';
@@ -9,7 +8,8 @@ import { trailCells } from '#fhir/audit-event.ts';
 import type { Cell } from '#storage/cell.ts';
 import { plainArray } from '#storage/statement.ts';
 import { holdForwarding, noteSent, readUnsent } from '#storage/statements/administrative/forward-audit.ts';
-import { type Config, ConfigurationError } from '../../config.ts';
+import { readAuditFiles } from '../../certificates.ts';
+import type { Config } from '../../config.ts';
 import type { ServiceNode, Surface } from '../node.ts';
 import { type SentEvent, syslogFrame } from './audit-message.ts';
 import { settledWrite } from './settled-write.ts';
@@ -56,18 +56,7 @@ const standardPort = 6514;
 
 function receiverOf(config: Config, url: string): Receiver {
 	const { hostname: host, port } = new URL(url);
-	const read = (variable: 'AUDIT_SYSLOG_CA_FILE' | 'AUDIT_SYSLOG_CERT_FILE' | 'AUDIT_SYSLOG_KEY_FILE') => {
-		const path = config[variable];
-		if (path === undefined) return undefined;
-		try {
-			return readFileSync(path);
-		} catch (error) {
-			throw new ConfigurationError(variable, `the file cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`);
-		}
-	};
-	const [ca, cert, key] = [read('AUDIT_SYSLOG_CA_FILE'), read('AUDIT_SYSLOG_CERT_FILE'), read('AUDIT_SYSLOG_KEY_FILE')];
-	const files = { ...(ca && { ca }), ...(cert && { cert }), ...(key && { key }) };
-	return { host: host.replace(/^\[|\]$/g, ''), port: port === '' ? standardPort : Number(port), ...files };
+	return { host: host.replace(/^\[|\]$/g, ''), port: port === '' ? standardPort : Number(port), ...readAuditFiles(config) };
 }
 
 class Forwarder {
