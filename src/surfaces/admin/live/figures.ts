@@ -22,7 +22,7 @@ const keptMs = 3_600_000;
 /** Measuring the storage costs statements, and it changes slowly. */
 const storageMs = 300_000;
 /** Figures do not wait longer for a database that is away. They then have what was read last. */
-const storageWaitMsMax = 2000;
+const waitMsMax = 2000;
 
 const eventLoopLag = 'nodejs_eventloop_lag_p99_seconds';
 const messages = 'tributary_site_messages_total';
@@ -141,10 +141,7 @@ export class Figures implements FigureSource {
 		const lag = { labels: {}, value: this.#lag?.read().p99 ?? 0 };
 		const held: MetricSnapshot = { name: eventLoopLag, help: '', type: 'gauge', across: 'process', values: [lag] };
 		const [atMs, waiting] = [clock.nowMs(), waitingBySite()];
-		const patience = new AbortController();
-		const late = pause(storageWaitMsMax, undefined, { ref: false, signal: patience.signal }).catch(() => undefined);
-		await Promise.race([this.#readStorage(atMs, waiting), late]);
-		patience.abort();
+		await patiently(this.#readStorage(atMs, waiting));
 		return { atMs, metrics: [...(await metrics.snapshot(this.#history.metrics)), held], waiting, storage: this.#storage };
 	}
 
@@ -233,7 +230,7 @@ export class Figures implements FigureSource {
 
 	/** Reads what all nodes received in the last hour, for the next answer. */
 	refresh(): Promise<void> {
-		return this.#stored.refresh();
+		return patiently(this.#stored.refresh());
 	}
 
 	state(viewed: Viewed): OverviewState {
@@ -268,6 +265,14 @@ export class Figures implements FigureSource {
 		this.#listeners.add(listener);
 		return () => this.#listeners.delete(listener);
 	}
+}
+
+/** Waits for what is read from the database, but not for a database that is away. */
+async function patiently(reading: Promise<void>): Promise<void> {
+	const patience = new AbortController();
+	const late = pause(waitMsMax, undefined, { ref: false, signal: patience.signal }).catch(() => undefined);
+	await Promise.race([reading, late]);
+	patience.abort();
 }
 
 const runbooks = new Map(alertRules.map(({ name, runbook }) => [name, runbook]));

@@ -33,7 +33,9 @@ const eventStream = { 'Content-Type': 'text/event-stream; charset=utf-8' };
 async function watch({ watchers, figures }: AdminContext, session: Session): Promise<HttpAnswer> {
 	const viewed = viewedBy(session);
 	let told: string | undefined;
-	const next = () => {
+	const next = async () => {
+		// The first state replaces what the answer beside it has told, so it waits for the last hour as that does.
+		if (told === undefined) await figures.refresh();
 		const point = figures.latest(viewed);
 		const isNew = point !== undefined && point.at !== told;
 		told = point?.at;

@@ -64,7 +64,8 @@ describe('a stream of live figures', () => {
 			points.find(({ at }: { at: string }) => at === JSON.parse(data).at),
 		);
 		const [, stated = ''] = /^event: state\ndata: (.*)\n\n/m.exec(seen.text) ?? [];
-		const { last_hour: _before, ...told } = JSON.parse(stated);
+		const { last_hour: hour, ...told } = JSON.parse(stated);
+		assert.equal(hour?.minutes.length, 60, 'the first state has the hour that is stored, though nobody has asked before');
 		assert.deepEqual(told, state);
 		assert.equal(seen.ended, false);
 		await enableUser(service.administration, owner, false);
