@@ -92,10 +92,8 @@ function Shown({ site, chart, up, reload }: Shown) {
 			<PrintHead site={site} facts={onPaper(patient, tab === 'results' ? periodText(period) : '')} />
 			{patient.replaced_by !== null && (
 				<p class="note warning">
-					<span>
-						This patient was merged into <a href={pageOf('patient', { site, id: patient.replaced_by })}>another patient</a>, who now has all
-						records.
-					</span>
+					This patient was merged into <a href={pageOf('patient', { site, id: patient.replaced_by })}>another patient</a>, who now has all
+					records.
 				</p>
 			)}
 			<div class="columns">

@@ -98,9 +98,7 @@ function Found({ site }: { site: string }) {
 			)}
 			{of !== '' && patient === '' && (
 				<p class="note">
-					<span>
-						These are the studies of <a href={pageOf('patient', { site, id: of })}>one patient</a>.
-					</span>
+					These are the studies of <a href={pageOf('patient', { site, id: of })}>one patient</a>.
 				</p>
 			)}
 			<ListTable
