@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { clockTime, figure } from '../format.ts';
 
 export interface Point {
@@ -96,13 +96,30 @@ function useWidth(assumed: number) {
 	return [element, width] as const;
 }
 
+/** The room to the left of an axis of values; charts whose labels need no more have their axes below each other. */
+const labelRoom = 40;
+const labelGap = 6;
+
+/** The place of an axis of values, so far from the left that the widest of its labels fits. */
+function useAxis(labels: readonly string[], width: number) {
+	const axis = useRef<SVGGElement>(null);
+	const [widest, setWidest] = useState(0);
+	useLayoutEffect(() => {
+		const texts = [...(axis.current?.querySelectorAll('text') ?? [])];
+		setWidest(Math.ceil(Math.max(0, ...texts.map((text) => text.getComputedTextLength()))));
+	}, [labels.join('|'), width]);
+	return [axis, Math.max(labelRoom, widest) + labelGap] as const;
+}
+
 /** Areas over time with both axes. The figures also appear in words and under the pointer. */
 export function AreaChart({ title, series, from, to, format = figure, tone, height = 112, top: topOf = ceiling }: ChartProps) {
 	const gradient = useId();
 	const [frame, width] = useWidth(320);
 	const [pointed, setPointed] = useState<number>();
 	const top = topOf(Math.max(0, ...series.flatMap(({ points }) => points.map(({ value }) => value ?? 0))));
-	const [left, right, above, below] = [46, 4, 8, 20];
+	const values = [0, top / 2, top];
+	const [axis, left] = useAxis(values.map(format), width);
+	const [right, above, below] = [4, 8, 20];
 	const x = (at: number) => left + ((at - from) / Math.max(1, to - from)) * (width - left - right);
 	const y = (value: number) => height - below - (value / top) * (height - above - below);
 	const times = [0, 1 / 3, 2 / 3, 1].map((share) => from + share * (to - from));
@@ -127,14 +144,11 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 						<stop class="area-foot" offset="1" />
 					</linearGradient>
 				</defs>
-				{[0, top / 2, top].map((value) => (
-					<g key={value}>
-						<line class="grid" x1={left} x2={width - right} y1={y(value)} y2={y(value)} />
-						<text class="axis" x={left - 6} y={y(value) + 4} text-anchor="end">
-							{format(value)}
-						</text>
-					</g>
-				))}
+				<g ref={axis}>
+					{values.map((value) => (
+						<Level key={value} label={format(value)} y={y(value)} left={left} right={width - right} />
+					))}
+				</g>
 				{times.map((time, index) => (
 					<text key={time} class="axis" x={x(time)} y={height - 4} text-anchor={index === 0 ? 'start' : index === 3 ? 'end' : 'middle'}>
 						{clockTime(new Date(time))}
@@ -170,6 +184,18 @@ export function AreaChart({ title, series, from, to, format = figure, tone, heig
 				</figcaption>
 			)}
 		</figure>
+	);
+}
+
+/** A value of the axis with its line across the chart. */
+function Level({ label, y, left, right }: { label: string; y: number; left: number; right: number }) {
+	return (
+		<>
+			<line class="grid" x1={left} x2={right} y1={y} y2={y} />
+			<text class="axis" x={left - labelGap} y={y + 4} text-anchor="end">
+				{label}
+			</text>
+		</>
 	);
 }
 
