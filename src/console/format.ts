@@ -83,11 +83,17 @@ export function ago(at: Date, now: Date): string {
 const whole = new Intl.NumberFormat('en', { maximumFractionDigits: 0 });
 const tenths = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 const hundredths = new Intl.NumberFormat('en', { maximumFractionDigits: 2 });
+const significant = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 /** Formats a number with at most three significant figures. */
 export function figure(value: number): string {
 	const size = Math.abs(value);
 	return (size >= 100 || Number.isInteger(value) ? whole : size >= 10 ? tenths : hundredths).format(value);
+}
+
+/** Formats what happens in a second: one thing a minute is `0.0167`, and not nothing. */
+export function rate(value: number): string {
+	return Math.abs(value) < 1 ? significant.format(value) : figure(value);
 }
 
 const binary = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];

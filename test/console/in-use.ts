@@ -65,7 +65,7 @@ describe('the console in use', { skip: without('chromium') }, () => {
 		await page.getByText('Connection lost, reconnecting').waitFor();
 		await page.unroute('**/api/v1/overview/live');
 		await page.getByText('Live', { exact: true }).waitFor();
-		await page.getByRole('img', { name: /^Messages received per minute, all nodes, \d\d:\d\d to \d\d:\d\d: now / }).waitFor();
+		await page.getByRole('img', { name: /^Messages received per second, all nodes, \d\d:\d\d to \d\d:\d\d: now / }).waitFor();
 		await service.rows('delete from admin_session');
 		// The stream ends with the session, and nothing that the page does by itself keeps it.
 		await page.getByRole('dialog', { name: 'Your session has ended' }).waitFor();

@@ -5,7 +5,7 @@ import { byteCeiling } from '../../components/chart.tsx';
 import { Loading } from '../../components/empty.tsx';
 import { Page } from '../../components/page.tsx';
 import { Problem } from '../../components/problem.tsx';
-import { bytes, clockTime, count, figure, milliseconds } from '../../format.ts';
+import { bytes, clockTime, count, figure, milliseconds, rate } from '../../format.ts';
 import { follow, type LiveState } from '../../live.ts';
 import { Alerts } from './alerts.tsx';
 import { type LastHour, livePath, type OverviewPoint, type OverviewState, readOverview } from './calls.ts';
@@ -110,11 +110,12 @@ function traffic(points: readonly OverviewPoint[], { mailboxes, last_hour }: Ove
 			name: 'rate',
 			href: '/messages',
 			title: 'Messages received',
-			value: figure(perSecond(last?.received ?? 0)),
+			value: rate(perSecond(last?.received ?? 0)),
 			unit: 'per second',
 			note: noteOf(last_hour, ({ received }) => received),
-			chart: 'Messages received per minute, all nodes',
-			series: [{ name: 'received', points: byMinute(last_hour, ({ received }) => received) }],
+			chart: 'Messages received per second, all nodes',
+			series: [{ name: 'received', points: byMinute(last_hour, ({ received }) => received / 60) }],
+			format: rate,
 		},
 		{
 			name: 'refused',
