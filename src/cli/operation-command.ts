@@ -175,6 +175,17 @@ function refuseUnfit(form: Form, input: Record<string, unknown>): void {
 	);
 }
 
+/**
+ * Names the members of an input in the text of a refusal as the command line has them: `confirm_overlap` is `--confirm-overlap`. A member
+ * whose name has no underscore is a word of the sentence, too, and stays.
+ */
+export function byOptions(operation: Operation, text: string): string {
+	const form = forms.find((each) => each.operation === operation);
+	if (form === undefined) return text;
+	const options = new Set(split(form).options.map((member) => member.name));
+	return text.replaceAll(/(?<![\w-])[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (word) => (options.has(word) ? `--${optionOf(form, word)}` : word));
+}
+
 /** More words than a person types; longer lists are sent to the admin API. */
 const repeatedMax = 1000;
 

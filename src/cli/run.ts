@@ -1,8 +1,9 @@
 import { createWriteStream } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
+import { AdministrationError, type OperationContext } from '#administration/context.ts';
 import type { FileContent } from '#administration/file-content.ts';
-import { effectOf } from '#administration/operation.ts';
+import { effectOf, type Operation } from '#administration/operation.ts';
 import { perform } from '#administration/perform.ts';
 import { reasonInWords } from '#storage/reason-in-words.ts';
 import { ConfigurationError } from '../config.ts';
@@ -12,7 +13,7 @@ import { type CliHooks, type CliStreams, UsageError } from './command.ts';
 import { follow } from './follow.ts';
 import { helpAbout, noSuchCommand } from './help.ts';
 import { type Opened, printed, withOpened } from './opened.ts';
-import { type Call, type Command, callOf, commands } from './operation-command.ts';
+import { byOptions, type Call, type Command, callOf, commands } from './operation-command.ts';
 import { withContext } from './operation-context.ts';
 
 /**
@@ -97,17 +98,27 @@ function runOn(opened: Opened, { operation, inputs, repeated, json, to }: Call, 
 		const { commandLine } = operation;
 		if (commandLine !== 'none' && commandLine.follows === true) {
 			const from = inputs[0]?.['since'];
-			const read = (since: string) => perform(operation, context, { ...inputs[0], since });
+			const read = (since: string) => performed(operation, context, { ...inputs[0], since });
 			await follow({ read, from: typeof from === 'string' ? from : undefined, isJson: json }, streams);
 			return followed;
 		}
 		const results: unknown[] = [];
 		for (const input of inputs) {
-			const result = await perform(operation, context, input);
+			const result = await performed(operation, context, input);
 			results.push(to === undefined ? result : await written(result as FileContent, to));
 		}
 		return repeated ? results : results[0];
 	});
+}
+
+/** Carries out an operation; its refusal names the options of the command line, by which people answer it. */
+async function performed(operation: Operation, context: OperationContext, input: unknown): Promise<unknown> {
+	try {
+		return await perform(operation, context, input);
+	} catch (error) {
+		if (!(error instanceof AdministrationError)) throw error;
+		throw new AdministrationError(byOptions(operation, error.message), error.fault, error.field);
+	}
 }
 
 /** Everything is printed already. */
