@@ -12,7 +12,7 @@ export interface Wish {
 export function requireAllowed(definition: ResourceDefinition, { interaction, isOfInstance }: Wish, settings: Settings): void {
 	const { type, interactions, writtenIf } = definition;
 	const isWritable = interactions.includes('update') && (writtenIf === undefined || settingOf(settings, writtenIf));
-	const allow = { allow: isWritable ? `GET, HEAD, ${isOfInstance ? 'PATCH' : 'POST'}, PUT` : 'GET, HEAD' };
+	const allow = { allow: isWritable ? `GET, HEAD, PATCH, ${isOfInstance ? '' : 'POST, '}PUT` : 'GET, HEAD' };
 	if (interaction === 'delete') {
 		if (!interactions.includes(interaction))
 			throw new Failure('method-not-allowed', `${type} cannot be deleted: clinical resources are kept`, allow);

@@ -207,7 +207,7 @@ describe('a deletion is refused', () => {
 	test('of the types that the service writes itself, and at a site that does not permit it', async () => {
 		for (const [call, path, allow, told] of [
 			[west, '/Patient/pat', 'GET, HEAD, PATCH, PUT', 'clinical resources are kept'],
-			[west, '/Patient?_id=pat', 'GET, HEAD, POST, PUT', 'clinical resources are kept'],
+			[west, '/Patient?_id=pat', 'GET, HEAD, PATCH, POST, PUT', 'clinical resources are kept'],
 			[west, '/DiagnosticReport/x', 'GET, HEAD', 'clinical resources are kept'],
 			[east, '/Practitioner/who', 'GET, HEAD, PATCH, PUT', 'the setting deletes of the site'],
 		] as const) {

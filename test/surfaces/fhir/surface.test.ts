@@ -373,7 +373,7 @@ describe('what the surface does not do', () => {
 	test('deleting clinical resources is 405 with Allow', async () => {
 		for (const [method, path, allow] of [
 			['DELETE', `/fhir/Patient/${anna.id}`, 'GET, HEAD, PATCH, PUT'],
-			['DELETE', '/fhir/Patient', 'GET, HEAD, POST, PUT'],
+			['DELETE', '/fhir/Patient', 'GET, HEAD, PATCH, POST, PUT'],
 		] as const) {
 			const answer = await call(path, {}, method);
 			assertOutcome(answer, 405, 'not-supported');
