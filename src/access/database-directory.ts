@@ -3,7 +3,7 @@ import type { Clock } from '#core/clock.ts';
 import type { Beginning, Sampling } from '#core/exposition.ts';
 import type { Log } from '#core/log.ts';
 import { Silence } from '#core/silence.ts';
-import { type Stoppable, systemTimers } from '#core/timers.ts';
+import { type Stoppable, systemTimers, type Timers } from '#core/timers.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { noDefinitions } from '#storage/site-definitions.ts';
 import { noteKeyUse } from '#storage/statements/administrative/read-access.ts';
@@ -39,6 +39,7 @@ export interface DirectoryOptions {
 	log: Log;
 	metrics: AccessMetrics & Sampling & Beginning;
 	clock: Clock;
+	timers?: Timers;
 }
 
 /** A change takes effect on other nodes within a second: this interval plus the time to read the snapshot. */
@@ -90,7 +91,8 @@ export class DatabaseDirectory
 	#polledAtMs = 0;
 	#failing = false;
 	/** That of the database in the poll under way. */
-	readonly #silence = new Silence();
+	readonly #silence: Silence;
+	readonly #timers: Timers;
 	/** True once the log has said that nobody is known any more. */
 	#expired = false;
 	#timer: Stoppable | undefined;
@@ -104,6 +106,8 @@ export class DatabaseDirectory
 
 	constructor(options: DirectoryOptions) {
 		this.#options = options;
+		this.#timers = options.timers ?? systemTimers;
+		this.#silence = new Silence(undefined, this.#timers);
 		options.metrics.beforeCollect(() => {
 			options.metrics.accessSnapshotAge.set(this.#ageMs / 1000);
 			options.metrics.keysExpiring.set(this.#keysExpiring());
@@ -223,7 +227,7 @@ export class DatabaseDirectory
 
 	#schedule(): void {
 		if (this.#closed) return;
-		this.#timer = systemTimers.about(pollMs, () => {
+		this.#timer = this.#timers.about(pollMs, () => {
 			const again = () => this.#schedule();
 			this.refresh().then(again, again);
 		});

@@ -3,16 +3,14 @@ import { test } from 'node:test';
 import { openDirectory } from '#access/database-directory.ts';
 import { silentLog } from '#core/log.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
+import { ManualTimers } from '#test/support/manual-timers.ts';
 import { createMetrics } from '../../src/metrics.ts';
 
 /** What /health/ready promises (docs/operations.md, "Health"). */
 const noticedMsMax = 2000;
 
-/** Lets promises that are settled go on; the timers are held. */
-const settled = () => new Promise((resolve) => setImmediate(resolve));
-
-test('a database that stands still is noticed within two seconds, at whatever moment it does, and so is its return', async (context) => {
-	context.mock.timers.enable({ apis: ['setTimeout', 'setInterval'] });
+test('a database that stands still is noticed within two seconds, at whatever moment it does, and so is its return', async () => {
+	const timers = new ManualTimers();
 	let answer = () => {};
 	let standsStill = false;
 	const client = {
@@ -25,14 +23,9 @@ test('a database that stands still is noticed within two seconds, at whatever mo
 	const database = { use: (work: (client: unknown) => Promise<unknown>) => work(client) } as unknown as ConnectionPool;
 	const metrics = createMetrics({ processMetrics: false });
 	const clock = { nowMs: () => 0 };
-	const options = { database, allowAnySource: false, staleMsMax: 60_000, log: silentLog, metrics, clock };
+	const options = { database, allowAnySource: false, staleMsMax: 60_000, log: silentLog, metrics, clock, timers };
 	const directory = await openDirectory(options);
-	const tick = async (ms: number) => {
-		for (let passed = 0; passed < ms; passed += 10) {
-			context.mock.timers.tick(10);
-			await settled();
-		}
-	};
+	const tick = (ms: number) => timers.advance(ms);
 	const takes = async (wanted: boolean) => {
 		let tookMs = 0;
 		for (; directory.answering !== wanted && tookMs <= 2 * noticedMsMax; tookMs += 10) await tick(10);
