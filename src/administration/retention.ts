@@ -21,6 +21,7 @@ export const keptPolicy = z.strictObject({
 	days: z.int().describe('age at which it goes; 0 is for ever'),
 	from: z.enum(['site', 'network']).describe('whether the setting of the site says so, or a variable of the network'),
 	held: z.boolean().describe('true while a legal hold of the site keeps all of it'),
+	moving: z.boolean().describe('true while the site moves to or from another database, and once it was moved away: nothing of it goes'),
 });
 
 export const foreseenRemoval = keptPolicy.extend({
@@ -81,24 +82,24 @@ export async function showRetention(context: OperationContext): Promise<z.infer<
 	const sites = await sitesOf(context);
 	return sites.flatMap((site) => [
 		...keptOf(site).map((name) => {
-			const { days, from, isHeld } = policyOf(name, site, context.limits);
-			return { kept: name, site: site.slug, days, from, held: isHeld };
+			const { days, from, isHeld, isMoving } = policyOf(name, site, context.limits);
+			return { kept: name, site: site.slug, days, from, held: isHeld, moving: isMoving };
 		}),
 		auditOf(context, site),
 	]);
 }
 
-/** Months of the audit trail go when the times of all sites are over. */
+/** Months of the audit trail go when the times of all sites are over. It stays where it was recorded, so a move does not keep it. */
 function auditOf({ limits }: OperationContext, site: KeptSite) {
 	const { days, from } = daysOf(site, 'audit_retention_days', limits.auditKeepDays);
-	return { kept: 'audit' as const, site: site.slug, days, from, held: site.holds > 0 };
+	return { kept: 'audit' as const, site: site.slug, days, from, held: site.holds > 0, moving: false };
 }
 
 /** Counts what the next run would remove. */
 export async function previewRetention(context: OperationContext): Promise<z.infer<typeof foreseenRemoval>[]> {
 	const foreseen = await foresee(context.database, await sitesOf(context), { limits: context.limits, nowMs: context.nowMs() });
-	return foreseen.map(({ kept: name, site, days, from, isHeld, before, rows, bytes, oldest, held }) => ({
-		...{ kept: name, site: site.slug, days, from, held: isHeld, before: before?.toISOString() ?? null },
+	return foreseen.map(({ kept: name, site, days, from, isHeld, isMoving, before, rows, bytes, oldest, held }) => ({
+		...{ kept: name, site: site.slug, days, from, held: isHeld, moving: isMoving, before: before?.toISOString() ?? null },
 		...{ rows, bytes, oldest: oldest?.toISOString() ?? null, held_studies: held },
 	}));
 }

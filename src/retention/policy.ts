@@ -28,6 +28,8 @@ export interface KeptSite {
 	slug: string | null;
 	settings: Readonly<Record<string, unknown>>;
 	holds: number;
+	/** True while it moves to or from another database, and for good once it was moved away: what is here may be all there is of it. */
+	moves: boolean;
 }
 
 export interface Policy {
@@ -39,6 +41,8 @@ export interface Policy {
 	from: 'site' | 'network';
 	/** True if a legal hold keeps all of it now. */
 	isHeld: boolean;
+	/** True if nothing of it goes because the site moves or was moved. */
+	isMoving: boolean;
 }
 
 /** Returns what a site says in one of its settings, and what the network says where the site is silent. */
@@ -50,10 +54,10 @@ export function daysOf({ settings }: KeptSite, setting: SettingName, ofNetwork: 
 /** Returns for how long a site keeps something. */
 export function policyOf(kept: KeptName, site: KeptSite, limits: RetentionLimits): Policy {
 	const { setting, limit, isHeldWhole } = keptTable[kept];
-	return { kept, site, ...daysOf(site, setting, limits[limit]), isHeld: isHeldWhole && site.holds > 0 };
+	return { kept, site, ...daysOf(site, setting, limits[limit]), isHeld: isHeldWhole && site.holds > 0, isMoving: site.moves };
 }
 
 /** Returns the moment before which rows go; undefined if none does. */
-export function cutoffOf({ days, isHeld }: Policy, nowMs: number): Date | undefined {
-	return days === 0 || isHeld ? undefined : new Date(nowMs - days * dayMs);
+export function cutoffOf({ days, isHeld, isMoving }: Policy, nowMs: number): Date | undefined {
+	return days === 0 || isHeld || isMoving ? undefined : new Date(nowMs - days * dayMs);
 }

@@ -5,7 +5,9 @@ import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { stateOf } from '#storage/sqlstate.ts';
 import {
 	beginBatch,
+	keepFromMoving,
 	keepHolds,
+	keepMoves,
 	keptRows,
 	keptSites,
 	monthlyTables,
@@ -33,7 +35,7 @@ export interface FinishedRun {
 }
 
 /** Rows that belong to no site follow the network. */
-const ofNoSite: KeptSite = { id: nilId, slug: null, settings: {}, holds: 0 };
+const ofNoSite: KeptSite = { id: nilId, slug: null, settings: {}, holds: 0, moves: false };
 const keptOfNoSite: ReadonlySet<KeptName> = new Set(['unmatched', 'feeds']);
 
 /** Returns all sites with what they say about retention, and what belongs to none. */
@@ -108,7 +110,7 @@ class Run {
 		for (const site of sites) await this.#removeObjects(site);
 	}
 
-	/** Drops the months of a table that no site keeps. */
+	/** Drops the months of a table that no site keeps. A site that moves keeps all of its rows. */
 	async #removeMonths(kept: keyof typeof monthlyTables, sites: readonly KeptSite[]): Promise<void> {
 		const { database, limits, nowMs } = this.#means;
 		const ends = sites.filter(({ id }) => id !== nilId).map((site) => ({ site, cutoff: cutoffOf(policyOf(kept, site, limits), nowMs()) }));
@@ -126,7 +128,7 @@ class Run {
 	async #dropped(table: string, month: string, keeping: readonly string[]): Promise<number | null> {
 		try {
 			const row = await this.#means.database.transaction(async (client) => {
-				await client.query(`set local lock_timeout = '2s'; ${keepHolds}`);
+				await client.query(`set local lock_timeout = '2s'; ${keepHolds}; ${keepMoves}`);
 				return (await client.query<{ rows: string | null }>(removeMonth.text, [table, month, keeping])).rows[0];
 			});
 			return row?.rows == null ? null : Number(row.rows);
@@ -166,6 +168,7 @@ class Run {
 				const begunMs = performance.now();
 				const batch = await database.transaction(async (client) => {
 					await client.query(beginBatch(kept));
+					if (site.id !== nilId && (await client.query(keepFromMoving.text, [site.id])).rowCount === 0) return 0;
 					return (await client.query(statement.text, [site.id, cutoff, limits.retentionBatchRows])).rowCount ?? 0;
 				});
 				if (batch === 0) break;
@@ -176,7 +179,7 @@ class Run {
 	}
 
 	async #removeObjects(site: KeptSite): Promise<void> {
-		if (site.id === nilId) return;
+		if (site.id === nilId || site.moves) return;
 		for await (const _ of removeLeftObjects(this.#means, site.id)) await this.#goOn();
 	}
 

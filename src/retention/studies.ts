@@ -2,7 +2,7 @@ import { newId } from '#core/id.ts';
 import type { ConnectionPool } from '#storage/connection-pool.ts';
 import { quarantineKey } from '#storage/objects/object-key.ts';
 import { insertAuditEvent } from '#storage/statements/administrative/read-access.ts';
-import { keepHolds } from '#storage/statements/administrative/retention.ts';
+import { keepFromMoving, keepHolds } from '#storage/statements/administrative/retention.ts';
 import { deleteStudy, findOldStudies, noteRemovedObjects, unremovedObjects } from '#storage/statements/administrative/study-retention.ts';
 import { takeTurns } from '#storage/statements/take-turns.ts';
 import type { RetentionMeans, RunOrder } from './means.ts';
@@ -42,7 +42,7 @@ export async function* deleteOldStudies(means: RetentionMeans, way: Way, site: K
 	}
 }
 
-/** Deletes a study. Returns false if it has changed in the meantime, or a hold was placed. */
+/** Deletes a study. Returns false if it has changed in the meantime, a hold was placed, or the site has begun to move. */
 async function deleted(
 	database: ConnectionPool,
 	{ by, source }: Way,
@@ -53,6 +53,7 @@ async function deleted(
 		await client.query("set local lock_timeout = '5s'");
 		await client.query(takeTurns.text, [[site.id], [0]]);
 		await client.query(keepHolds);
+		if ((await client.query(keepFromMoving.text, [site.id])).rowCount === 0) return false;
 		const values = [site.id, cutoff, uid, retentionExpired.code, retentionExpired.meaning, by];
 		const [row] = (await client.query<DeletedRow>(deleteStudy.text, values)).rows;
 		if (row === undefined) return false;

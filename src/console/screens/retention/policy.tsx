@@ -17,7 +17,12 @@ type Row = KeptPolicy & { foreseen?: ForeseenRemoval };
 const columns: readonly Column<Row>[] = [
 	{ name: 'kept', title: 'What', cell: ({ kept }) => keptTitles[kept] },
 	{ name: 'site', title: 'Site', tight: true, cell: ({ site }) => (site === null ? 'no site' : <code>{site}</code>) },
-	{ name: 'days', title: 'Kept', tight: true, cell: ({ days }) => timeKept(days) },
+	{
+		name: 'days',
+		title: 'Kept',
+		tight: true,
+		cell: ({ days, moving }) => (moving ? 'all of it: the site moves, or was moved' : timeKept(days)),
+	},
 	{
 		name: 'from',
 		title: 'Decided by',

@@ -11,13 +11,14 @@ const leastId = (moment: string) =>
 /** A hold that was placed while a run is under way holds from its commit on. */
 const noHold = 'not exists (select from legal_hold h where h.site_id = $1::uuid and h.lifted_at is null)';
 
-/** Lists sites with their settings and the number of their holds, but for those that move to another database. `$1` has their ids, or is null for all. */
+/** Lists sites with their settings, the number of their holds, and whether they move or were moved. `$1` has their ids, or is null for all. */
 export const keptSites: Statement = {
 	name: 'kept_sites',
 	text: `
-select s.id, s.slug, s.settings, (select count(*)::integer from legal_hold h where h.site_id = s.id and h.lifted_at is null) as holds
+select s.id, s.slug, s.settings, (select count(*)::integer from legal_hold h where h.site_id = s.id and h.lifted_at is null) as holds,
+	s.move_state is not null as moves
 from site s
-where ($1::uuid[] is null or s.id = any ($1::uuid[])) and s.move_state is null
+where $1::uuid[] is null or s.id = any ($1::uuid[])
 order by s.slug`,
 };
 
@@ -195,6 +196,15 @@ export const keptRows = { messages, history, accepted, unmatched, jobs, feeds } 
 /** Whoever places a hold waits for the transaction that deletes, and the next one sees the hold: so it holds once it is committed. */
 export const keepHolds = 'lock table legal_hold in share mode';
 
+/** Finds a site that does not move. Its move cannot begin while the transaction lasts, so what it copies is what is left. */
+export const keepFromMoving: Statement = {
+	name: 'keep_from_moving',
+	text: 'select 1 from site s where s.id = $1::uuid and s.move_state is null for share',
+};
+
+/** No site begins to move, or to arrive, while the transaction lasts. */
+export const keepMoves = 'lock table site in share mode';
+
 /**
  * Lets a batch walk an index from its oldest row, whatever the planner believes of the table. Only accepted messages are found by a BRIN index,
  * which has no other scan than one by bitmap.
@@ -214,8 +224,8 @@ export const monthsBefore: Statement = {
 	text: 'select name, until from months_before($1, $2::timestamptz)',
 };
 
-/** Drops a month, unless a site that keeps it has a row there. */
+/** Drops a month, unless a site that keeps it, or that moves, has a row there. */
 export const removeMonth: Statement = {
 	name: 'remove_month',
-	text: 'select remove_month($1, $2, $3::uuid[]) as rows',
+	text: 'select remove_month($1, $2, $3::uuid[] || array(select s.id from site s where s.move_state is not null)) as rows',
 };
