@@ -1,6 +1,7 @@
 import type { Clock } from '#core/clock.ts';
 import { newId, nilId } from '#core/id.ts';
 import type { Log } from '#core/log.ts';
+import { RepeatedTrouble } from '#core/repeated.ts';
 import { systemTimers } from '#core/timers.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { Connection } from '#storage/connection.ts';
@@ -88,6 +89,8 @@ class Trail {
 	readonly #written = new Map<string, number>();
 	readonly #events: LinkedEvent[] = [];
 	readonly #accesses = new GatheredAccesses();
+	readonly #unwritten: RepeatedTrouble;
+	readonly #unlinked: RepeatedTrouble;
 	#droppedRefusals = 0;
 	#lost = 0;
 	#linkedAtMs = 0;
@@ -97,6 +100,8 @@ class Trail {
 	constructor(options: AuditOptions) {
 		this.#options = options;
 		this.#chain = new AuditChain(options);
+		this.#unwritten = new RepeatedTrouble(options.log, 'audit events could not be written');
+		this.#unlinked = new RepeatedTrouble(options.log, 'the audit trail could not be linked');
 	}
 
 	record(event: AuditEvent): void {
@@ -140,7 +145,7 @@ class Trail {
 	/** Writes what has gathered, unless that is under way. */
 	flush(force: boolean): Promise<void> {
 		this.#writing ??= this.#write(force)
-			.catch((error) => this.#options.log.error({ err: error }, 'audit events could not be written'))
+			.catch((error) => this.#unwritten.happened(error))
 			.finally(() => {
 				this.#writing = undefined;
 			});
@@ -167,10 +172,21 @@ class Trail {
 		await this.#settle();
 		while (this.#events.length > 0) await this.#writeBatch();
 		metrics.auditWaiting.set(0);
-		if (!isLinkDue) return;
+		this.#unwritten.over();
+		if (isLinkDue) await this.#link();
+	}
+
+	/** Links what changes wrote themselves. It may fail while events are written, so it is told for itself. */
+	async #link(): Promise<void> {
+		const { connection, clock } = this.#options;
 		this.#linkedAtMs = clock.nowMs();
-		await linkUnlinked(connection, this.#chain);
-		await this.#removeOld();
+		try {
+			await linkUnlinked(connection, this.#chain);
+			await this.#removeOld();
+			this.#unlinked.over();
+		} catch (error) {
+			this.#unlinked.happened(error);
+		}
 	}
 
 	async #removeOld(): Promise<void> {

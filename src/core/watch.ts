@@ -1,4 +1,5 @@
 import type { Log } from './log.ts';
+import { RepeatedTrouble } from './repeated.ts';
 import { type Stoppable, systemTimers, type Timers } from './timers.ts';
 
 export interface WatchOptions {
@@ -6,7 +7,7 @@ export interface WatchOptions {
 	everyMs: number;
 	/** May reject: what was found before then stands. */
 	look(): Promise<void>;
-	/** The line of the log about a look that failed. */
+	/** The line of the log about a look that failed. With `warn`, a look that fails again and again is told as a trouble that repeats itself. */
 	failure: string;
 	/** It is `debug` unless given: another metric shows that the database is away, so the line is one for whoever searches. */
 	level?: 'debug' | 'warn';
@@ -25,11 +26,14 @@ export interface Watch {
 export function watch({ everyMs, look, failure, level = 'debug', log, timers = systemTimers }: WatchOptions): Watch {
 	let timer: Stoppable | undefined;
 	let isClosed = false;
+	const trouble = level === 'warn' ? new RepeatedTrouble(log, failure) : undefined;
 	const lookOnce = async () => {
 		try {
 			await look();
+			trouble?.over();
 		} catch (error) {
-			log[level]({ err: error }, failure);
+			if (trouble === undefined) log.debug({ err: error }, failure);
+			else trouble.happened(error);
 		}
 		if (!isClosed) timer = timers.about(everyMs, again);
 	};

@@ -85,7 +85,7 @@ const newEntriesEveryMs = 2000;
 export function keepTables({ database, log, timers = systemTimers }: { database: StatementRunner; log: Log; timers?: Timers }): {
 	close(): Promise<void>;
 } {
-	const means = { failure: 'the tables could not be looked after; this is tried again', level: 'warn', log, timers } as const;
+	const means = { failure: 'the tables could not be looked after', level: 'warn', log, timers } as const;
 	const partitions = watch({
 		...means,
 		everyMs: partitionsEveryMs,
@@ -104,7 +104,7 @@ export function keepTables({ database, log, timers = systemTimers }: { database:
 	});
 	const newEntries = watch({
 		...means,
-		failure: 'the new entries of indexes could not be sorted in; this is tried again',
+		failure: 'the new entries of indexes could not be sorted in',
 		everyMs: newEntriesEveryMs,
 		look: async () => {
 			await database.run(sortInNewEntries, []);

@@ -56,6 +56,32 @@ function audited(limits: { auditRefusalsMax: number; auditEventsMax: number }) {
 }
 
 describe('while the database does not answer', () => {
+	test('the log tells it once, and that it is over when the events are written', async () => {
+		const notes = new StatementNotes();
+		const lines: Record<string, unknown>[] = [];
+		const log = createLog('info', { write: (line: string) => lines.push(JSON.parse(line)) });
+		const metrics = createMetrics({ processMetrics: false });
+		const limits = { auditRefusalsMax: 2, auditEventsMax: 100, auditWaitMsMax: 1, auditKeepDays: 0 };
+		let left = 4;
+		const isOver = Promise.withResolvers<void>();
+		const open = () => (left-- > 0 ? Promise.reject(new Error('away')) : Promise.resolve());
+		const run: typeof notes.run = (statement, values) => {
+			isOver.resolve();
+			return notes.run(statement, values);
+		};
+		const audit = openAudit({ connection: { open, run }, limits, metrics, log, clock: systemClock, links: false });
+		audit.recordOf({ siteId, actor: 'a', action: 'key.create', subject: 'k', source: '', detail: {} });
+		await isOver.promise;
+		await audit.close();
+		assert.deepEqual(
+			lines.filter(({ msg }) => String(msg).startsWith('audit')).map(({ level, msg, times }) => [level, msg, times]),
+			[
+				['warn', 'audit events could not be written', undefined],
+				['info', 'audit events could not be written: over', 3],
+			],
+		);
+	});
+
 	test('refusals of AUDIT_REFUSALS_MAX senders wait, repeated ones with them; further senders are only in the log', async () => {
 		const { audit, written, told } = audited({ auditRefusalsMax: 2, auditEventsMax: 100 });
 		for (const subject of ['one', 'two', 'three', 'one', 'four']) {

@@ -1,5 +1,6 @@
 import { wholeNetwork } from '#administration/context.ts';
 import { ReplayRuns } from '#administration/replay-runs.ts';
+import { RepeatedTrouble } from '#core/repeated.ts';
 import { systemTimers } from '#core/timers.ts';
 import type { Delivery, ReplyTo } from '#record/delivery.ts';
 import { openEntities } from '#storage/entities/index.ts';
@@ -58,12 +59,14 @@ export function operationServices(
 		});
 		return services;
 	};
+	const notSeen = new RepeatedTrouble(log, 'it could not be seen whether a run waits to be taken up');
 	const takeUp = () => {
 		replayRuns
 			.takeUp(database.people, async () => ({ ...(await opened()), ...ofTheNode(accessChanged) }))
-			.catch((error: unknown) => {
-				log.warn({ err: error }, 'it could not be seen whether a run waits to be taken up');
-			});
+			.then(
+				() => notSeen.over(),
+				(error: unknown) => notSeen.happened(error),
+			);
 	};
 	const timer = systemTimers.every(takeUpMs, takeUp);
 	node.onClose(() => timer.stop());

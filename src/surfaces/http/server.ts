@@ -23,6 +23,7 @@ import { remembering } from './remembering.ts';
 import { RequestTrace, type TracedOrigin } from './request-trace.ts';
 import { Room, type Stay } from './room.ts';
 import { type RouteMatch, Router } from './router.ts';
+import { Unanswered } from './unanswered.ts';
 
 export interface HttpServerOptions extends WantedPort, Omit<TracedOrigin, 'name'> {
 	name: 'fhir' | 'hl7-http' | 'mpps' | 'admin' | 'operations';
@@ -96,8 +97,7 @@ class Server implements HttpServer {
 		return { address, isTrusted: this.#isTrustedProxy(address) };
 	});
 	#origins: Origins | undefined;
-	/** The time at which the log last told the cause of a failure. */
-	#toldAtMs = Number.NEGATIVE_INFINITY;
+	readonly #unanswered: Unanswered;
 	readonly #room: Room;
 	#isDraining = false;
 
@@ -105,6 +105,7 @@ class Server implements HttpServer {
 		this.#options = options;
 		this.#router = new Router(options.routes);
 		this.#room = new Room(options);
+		this.#unanswered = new Unanswered(options.log);
 		this.#isTrustedProxy = addressSet(options.trustedProxies.map((text) => parseRange(text)).filter((range) => range !== undefined));
 		this.#app = new ListeningApp(options, (response, { method, path, query, headers }) =>
 			this.#accept(response, method, path, query, headers),
@@ -304,7 +305,9 @@ class Server implements HttpServer {
 
 	async #handle(route: AnyRoute, head: Head, handle: () => HttpAnswer | Promise<HttpAnswer>): Promise<HttpAnswer> {
 		try {
-			return await handle();
+			const answer = await handle();
+			this.#unanswered.answered(answer.status, route.pattern);
+			return answer;
 		} catch (error) {
 			return this.#answerTo(error, head, route);
 		}
@@ -318,19 +321,11 @@ class Server implements HttpServer {
 
 	#failureOf(error: unknown, head: Head, route: AnyRoute): Failure {
 		if (error instanceof Failure) {
-			this.#tellCause(error, head, route);
+			this.#unanswered.failed(error, head, route.pattern);
 			return error;
 		}
 		this.#options.log.error({ err: error, requestId: head.requestId, route: route.pattern, ...head.trace }, 'request failed');
 		return new Failure('internal', 'the request could not be processed');
-	}
-
-	/** Logs why the service could not answer. While the database is away every request fails alike, so it is one line a second. */
-	#tellCause({ code, cause, message }: Failure, { requestId, trace }: Head, { pattern }: AnyRoute): void {
-		const nowMs = performance.now();
-		if (cause === undefined || failureCodes[code].status < 500 || nowMs - this.#toldAtMs < 1000) return;
-		this.#toldAtMs = nowMs;
-		this.#options.log.warn({ err: cause, requestId, route: pattern, ...trace }, message);
 	}
 
 	#failed(failure: Failure, request: Pick<HttpRequest, 'header' | 'path' | 'requestId'>): HttpAnswer {
