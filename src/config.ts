@@ -102,7 +102,10 @@ export const environmentSchema = z.object({
 		.refine((url) => new URL(url).pathname === '/' && !/[?#]|\/\/[^/]*@/.test(url), 'is a URL without user, path, query and fragment')
 		.transform((url) => url.replace(/\/+$/, ''))
 		.optional()
-		.meta({ description: 'where browsers reach the console, for the way back from the sign-in provider; unset → the listening address' }),
+		.meta({
+			description:
+				'where browsers reach the console, for the way back from the sign-in provider and links of notifications; unset → the listening address',
+		}),
 	OIDC_ISSUER: z
 		.string()
 		.refine(isProviderUrl, 'is a URL with https, or with http on this host')

@@ -2,7 +2,7 @@ import { newId } from '#core/id.ts';
 import type { Cell } from '#storage/cell.ts';
 import { type Addressee, type AttemptMeans, attempt, type Outcome } from './attempt.ts';
 import type { Alert } from './judged.ts';
-import type { Notice } from './notice.ts';
+import { addressOf, type Notice } from './notice.ts';
 import { runbooks } from './rules/index.ts';
 
 /** Somebody who is told of alerts about nodes. */
@@ -28,7 +28,7 @@ export interface Telling extends Outcome {
 export interface AwayTellerOptions extends AttemptMeans {
 	node: string;
 	/** See NotifierOptions. */
-	consoleUrl: string | undefined;
+	consoleUrl(): string | undefined;
 	nowMs(): number;
 }
 
@@ -134,7 +134,7 @@ export class AwayTeller {
 			event: 'alert.start',
 			alert: {
 				...{ id: alertId, name, severity, summary, site: null, node, since: new Date(sinceMs).toISOString(), ended: null },
-				...{ runbook: runbooks.get(name) ?? '', list: list ? `${consoleUrl ?? ''}${list}` : null },
+				...{ runbook: runbooks.get(name) ?? '', list: addressOf(consoleUrl(), list) },
 			},
 		};
 	}

@@ -18,9 +18,14 @@ export interface Notice {
 		ended: string | null;
 		/** The remedy, in Markdown. */
 		runbook: string;
-		/** The address of the rows that it speaks of; below the console, if ADMIN_URL says where that is. */
+		/** The address in the console of the rows that it speaks of. */
 		list: string | null;
 	};
+}
+
+/** Returns where the console shows rows, if it can be reached and there are any. */
+export function addressOf(consoleUrl: string | undefined, list: string | null | undefined): string | null {
+	return consoleUrl !== undefined && list ? `${consoleUrl}${list}` : null;
 }
 
 const capital = (text: string): string => `${text.slice(0, 1).toUpperCase()}${text.slice(1)}`;

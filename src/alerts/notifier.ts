@@ -4,7 +4,7 @@ import type { Cell } from '#storage/cell.ts';
 import type { StatementRunner } from '#storage/connection.ts';
 import { claimDeliveries, countTroubled, noteDelivery, readNodeRecipients } from '#storage/statements/administrative/notify.ts';
 import { type Addressee, type AttemptMeans, attempt } from './attempt.ts';
-import type { Notice } from './notice.ts';
+import { addressOf, type Notice } from './notice.ts';
 import type { Severity } from './rule.ts';
 import { runbooks } from './rules/index.ts';
 
@@ -19,8 +19,8 @@ const holdFactor = 3;
 
 export interface NotifierOptions extends AttemptMeans {
 	database: StatementRunner;
-	/** The address at which people reach the console. */
-	consoleUrl: string | undefined;
+	/** Returns the address at which people reach the console; undefined before it listens. */
+	consoleUrl(): string | undefined;
 	/** Is given the rows of `readNodeRecipients`, for while the database is away. */
 	remember(recipients: readonly (readonly Cell[])[]): void;
 	nowMs(): number;
@@ -107,7 +107,6 @@ export class Notifier {
 	#deliveryOf(cells: readonly Cell[]): Delivery {
 		const [id, phase, attempts, notification, by, target, secret, tells, alert, name, severity, summary, list, site, node, since, ended] =
 			cells;
-		const { consoleUrl } = this.#options;
 		return {
 			id: id ?? '',
 			attempts: Number(attempts),
@@ -129,7 +128,7 @@ export class Notifier {
 					since: since ?? '',
 					ended: ended ?? null,
 					runbook: runbooks.get(name ?? '') ?? '',
-					list: list ? `${consoleUrl ?? ''}${list}` : null,
+					list: addressOf(this.#options.consoleUrl(), list),
 				},
 			},
 		};

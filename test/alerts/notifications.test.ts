@@ -114,6 +114,7 @@ describe('notifications', { timeout: 240_000 }, () => {
 			assert.equal(headers['tributary-delivery'], notice.id);
 			assert.deepEqual([notice.alert.name, notice.alert.node, notice.alert.site], ['TributaryKeysExpiring', null, null]);
 			assert.match(notice.alert.runbook, /tributary key rotate/);
+			assert.match(notice.alert.list ?? '', /^http:\/\/127\.0\.0\.1:\d+\/keys$/, 'ADMIN_URL is unset, so it is the listening address');
 		}
 		assert.deepEqual(
 			mail.mails.map(({ to, text: content }) => [to, /^Subject: (.*)$/m.exec(content)?.[1]?.trim()]),
@@ -122,6 +123,7 @@ describe('notifications', { timeout: 240_000 }, () => {
 				[['owner@example.org'], '[Tributary] Ended: API keys expire soon'],
 			],
 		);
+		assert.match(mail.mails[0]?.text.replaceAll('=\r\n', '') ?? '', /^Look here: http:\/\/127\.0\.0\.1:\d+\/keys\r?$/m);
 		const sent = await act('notification deliveries', { id });
 		assert.deepEqual(
 			sent.map(({ event, state, attempts }: FhirBody) => [event, state, attempts]),

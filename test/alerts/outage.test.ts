@@ -112,7 +112,7 @@ describe('what a node remembers', { timeout: 120_000 }, () => {
 		const nowMs = () => Date.now();
 		const { sender, open } = notifications;
 		const metrics = createMetrics();
-		away = new AwayTeller({ sender, open, limits, metrics, log: silentLog, node: 'node-1', consoleUrl: 'https://console', nowMs });
+		away = new AwayTeller({ sender, open, limits, metrics, log: silentLog, node: 'node-1', consoleUrl: () => 'https://console', nowMs });
 		recorder = new AlertRecorder({ database: flaky, nodeId: '1', node: 'node-1', endMs: 60_000, away, log: silentLog, nowMs });
 		({ id } = await act(site.context, 'notification add', { by: 'webhook', to: webhook.url, network: true }));
 		away.remember(await database.run(readNodeRecipients, []));

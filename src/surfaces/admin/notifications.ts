@@ -4,6 +4,7 @@ import type { NotificationMeans } from '#alerts/means.ts';
 import { Notifier } from '#alerts/notifier.ts';
 import { AlertRecorder } from '#alerts/recorder.ts';
 import { type Config, nodeNameOf } from '../../config.ts';
+import { originOf } from '../http/origin.ts';
 import type { ServiceNode } from '../node.ts';
 import type { Figures } from './live/figures.ts';
 
@@ -20,7 +21,9 @@ export function openNotifications(node: ServiceNode, figures: Figures, { sender,
 	const { config, database, log, clock, metrics } = node;
 	if (node.place.index !== 0) return;
 	const nowMs = () => clock.nowMs();
-	const { limits, ADMIN_URL: consoleUrl } = config;
+	const { limits, ADMIN_URL: adminUrl } = config;
+	// The surface listens later than this begins.
+	const consoleUrl = () => adminUrl ?? (node.addresses['admin'] && originOf(node.addresses['admin']));
 	const means = { sender, open, limits, metrics, log };
 	const nodeName = nodeNameOf(config);
 	const away = new AwayTeller({ ...means, node: nodeName, consoleUrl, nowMs });

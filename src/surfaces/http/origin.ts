@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { normaliseAddress } from '#core/address.ts';
+import type { SurfaceAddress } from '#storage/runtime-file.ts';
 
 /** What may stand in absolute links beside the address at which the server listens. */
 export interface PublicOrigin {
@@ -23,6 +24,14 @@ export function listensEverywhere(host: string): boolean {
 	return anyAddress.has(host);
 }
 
+const machineAddresses = () => Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+
+/** Returns scheme, host and port at which a server listens; one that listens everywhere is reached at the first address of this machine that others see. */
+export function originOf({ host, port, tls }: SurfaceAddress): string {
+	const first = listensEverywhere(host) ? machineAddresses().find(({ internal, family }) => !internal && family === 'IPv4') : undefined;
+	return `${tls ? 'https' : 'http'}://${withPort(listensEverywhere(host) ? (first?.address ?? '127.0.0.1') : host, port)}`;
+}
+
 /**
  * Says where absolute links lead. The Host header is whatever a caller writes, and a link in a stored Bundle or an export manifest sends
  * others there with their keys. So it counts only for the names that an operator listed.
@@ -34,13 +43,12 @@ export class Origins {
 	/** The addresses of this machine with the port, if the server listens on all of them. */
 	readonly #ownHosts: ReadonlySet<string>;
 
-	constructor(configured: PublicOrigin, { host, port, tls }: { host: string; port: number; tls: boolean }) {
+	constructor(configured: PublicOrigin, address: SurfaceAddress) {
+		const { host, port } = address;
 		this.#public = configured;
 		this.#hosts = new Set(configured.hosts.map((name) => name.toLowerCase()));
-		const all = listensEverywhere(host) ? Object.values(networkInterfaces()).flatMap((list) => list ?? []) : [];
-		const [first] = all.filter(({ internal, family }) => !internal && family === 'IPv4');
-		const scheme = tls ? 'https' : 'http';
-		this.#own = `${scheme}://${withPort(listensEverywhere(host) ? (first?.address ?? '127.0.0.1') : host, port)}`;
+		const all = listensEverywhere(host) ? machineAddresses() : [];
+		this.#own = originOf(address);
 		this.#ownHosts = new Set(all.map(({ address }) => withPort(normaliseAddress(address), port)));
 	}
 
