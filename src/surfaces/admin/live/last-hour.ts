@@ -9,6 +9,14 @@ const minutesShown = 60;
 /** A reading that is not older than this is shown again. Processes write their figures as often. */
 const freshMs = 5000;
 
+interface StoredHourOptions {
+	database: StatementRunner;
+	clock: Clock;
+	log: Log;
+	/** A clock that is never set back, for how old a reading is. */
+	elapsedMs?: () => number;
+}
+
 interface Minute {
 	/** Undefined for traffic of no site. */
 	site: string | undefined;
@@ -21,21 +29,24 @@ interface Minute {
  * The messages of the last hour, as all processes of all nodes have written them, so they outlive each process. They are read when somebody looks.
  */
 export class StoredHour {
-	readonly #options: { database: StatementRunner; clock: Clock; log: Log };
+	readonly #options: StoredHourOptions;
+	readonly #elapsedMs: () => number;
 	#minutes: readonly Minute[] | undefined;
 	/** The record begins here; undefined while there is none. */
 	#beginMs: number | undefined;
-	#readAtMs = 0;
+	#readAtMs = Number.NEGATIVE_INFINITY;
 	#reading: Promise<void> | undefined;
 
-	constructor(options: { database: StatementRunner; clock: Clock; log: Log }) {
+	constructor(options: StoredHourOptions) {
 		this.#options = options;
+		this.#elapsedMs = options.elapsedMs ?? (() => performance.now());
 	}
 
 	/** Reads anew unless that was done a moment ago. Never rejects: while the database is away the last reading is shown. */
 	refresh(): Promise<void> {
-		if (this.#options.clock.nowMs() - this.#readAtMs < freshMs) return this.#reading ?? Promise.resolve();
-		this.#readAtMs = this.#options.clock.nowMs();
+		const nowMs = this.#elapsedMs();
+		if (nowMs - this.#readAtMs < freshMs) return this.#reading ?? Promise.resolve();
+		this.#readAtMs = nowMs;
 		this.#reading = this.#read().finally(() => {
 			this.#reading = undefined;
 		});
