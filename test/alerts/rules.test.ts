@@ -58,6 +58,13 @@ function observed(text: string) {
 	return { metrics, look, history, clock, holds: () => evaluate(expression, history) };
 }
 
+test('a summary may begin a sentence: no name of a node becomes another one by a capital letter', () => {
+	assert.deepEqual(
+		ruleGroups.flatMap(({ rules }) => rules.map(({ summary }) => summary)).filter((summary) => summary.startsWith('{{ $labels.instance')),
+		[],
+	);
+});
+
 describe('an expression', () => {
 	test('of a gauge holds for its labels', async () => {
 		const { metrics, look, holds } = observed('tributary_shard_available == 0');
@@ -167,7 +174,7 @@ describe('an alert', () => {
 				key: 'TributaryDatabaseDown {}',
 				name: 'TributaryDatabaseDown',
 				sinceMs: 20_000,
-				summary: 'node-1 has no database',
+				summary: 'node node-1 has no database',
 				severity: 'critical',
 				site: undefined,
 				ofNetwork: false,

@@ -9,7 +9,7 @@ export const messagesRules: RuleGroup = {
 			severity: 'critical',
 			for: '0m',
 			text: 'sum by (instance) (increase(tributary_mllp_connection_ends_total{reason="unavailable"}[5m])) > 0',
-			summary: '{{ $labels.instance }} closed connections without an answer',
+			summary: 'node {{ $labels.instance }} closed connections without an answer',
 			description: 'Messages could not be stored for UNAVAILABLE_MS_MAX. Their senders keep them and send them again.',
 			runbook:
 				'Messages could not be stored for UNAVAILABLE_MS_MAX. Their senders keep them and resend. Look at the database first, then at mailboxes and the stages of a transaction.',

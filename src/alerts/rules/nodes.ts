@@ -9,7 +9,7 @@ export const nodesRules: RuleGroup = {
 			severity: 'critical',
 			for: '1m',
 			text: 'up{job="tributary"} == 0',
-			summary: '{{ $labels.instance }} does not answer',
+			summary: 'node {{ $labels.instance }} does not answer',
 			description: 'The operations surface of the node cannot be scraped.',
 			runbook:
 				'The operations surface of the node cannot be scraped. Look at the process and its last log lines. Exit code 2 means a wrong configuration, and one line names the variable.',
@@ -20,7 +20,7 @@ export const nodesRules: RuleGroup = {
 			severity: 'critical',
 			for: '30s',
 			text: 'tributary_database_up == 0',
-			summary: '{{ $labels.instance }} has no database',
+			summary: 'node {{ $labels.instance }} has no database',
 			description: 'No message is acknowledged. MLLP reading pauses, connections close after UNAVAILABLE_MS_MAX, and HTTP answers 503.',
 			runbook:
 				'Nothing is acknowledged: MLLP reading pauses and connections close after UNAVAILABLE_MS_MAX, HTTP answers 503. Bring the database back. Nothing is lost: what was not acknowledged stays with its sender. Reading resumes by itself.',
@@ -61,7 +61,7 @@ export const nodesRules: RuleGroup = {
 			severity: 'warning',
 			for: '0m',
 			text: 'increase(tributary_tls_renewals_total{outcome="refused"}[15m]) > 0',
-			summary: '{{ $labels.instance }} cannot use its new TLS files',
+			summary: 'node {{ $labels.instance }} cannot use its new TLS files',
 			description: 'The log names the variable and the reason. The previous certificates stay in use.',
 			runbook:
 				'The TLS files were changed and cannot be used; the log names the variable and the reason. The previous certificates stay in use until they expire, and the node would not start again with these files. Put a key and a certificate in place that belong together.',
@@ -71,7 +71,7 @@ export const nodesRules: RuleGroup = {
 			severity: 'critical',
 			for: '0m',
 			text: 'increase(tributary_audit_events_total{outcome="lost"}[15m]) > 0',
-			summary: '{{ $labels.instance }} loses events of the audit trail',
+			summary: 'node {{ $labels.instance }} loses events of the audit trail',
 			description: 'More events wait than AUDIT_EVENTS_MAX allows, because the database does not take them. The log names some of them.',
 			runbook:
 				'More events of the audit trail wait in memory than AUDIT_EVENTS_MAX allows, because the database does not take them. The log names the first of those that are lost. Bring the database back; raise AUDIT_EVENTS_MAX if memory allows.',
@@ -249,7 +249,7 @@ export const nodesRules: RuleGroup = {
 			severity: 'critical',
 			for: '30s',
 			text: 'tributary_access_snapshot_age_seconds > 10',
-			summary: '{{ $labels.instance }} may still accept revoked keys',
+			summary: 'node {{ $labels.instance }} may still accept revoked keys',
 			description: 'Keys and integration clients have not been refreshed. Normally a change takes effect within one second.',
 			runbook:
 				'Keys and integration clients have not been refreshed; normally a change takes effect within one second. The database answers slowly or not at all to the poll of the access version. Until it does, callers that were known stay known; see [While the database is away](#while-the-database-is-away).',

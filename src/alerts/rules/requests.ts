@@ -59,7 +59,7 @@ export const requestsRules: RuleGroup = {
 			severity: 'warning',
 			for: '0m',
 			text: 'increase(tributary_dimse_messages_total{operation="C-STORE", outcome="failure"}[15m]) > 0',
-			summary: '{{ $labels.instance }} refuses instances',
+			summary: 'node {{ $labels.instance }} refuses instances',
 			description: 'Instances from modalities are not stored.',
 			runbook:
 				'C-STORE is answered with a failure. 0xA700 points to the disk or the database, 0xA900 and 0xC000 to the modality. The log and the message log have the reasons.',
@@ -70,7 +70,7 @@ export const requestsRules: RuleGroup = {
 			severity: 'warning',
 			for: '0m',
 			text: 'increase(tributary_dicomweb_instances_total{operation="store", outcome="failure"}[15m]) > 0',
-			summary: '{{ $labels.instance }} refuses instances over DICOMweb',
+			summary: 'node {{ $labels.instance }} refuses instances over DICOMweb',
 			description: 'Instances of a STOW-RS request are not stored; the answer of the request says which.',
 			runbook:
 				'A STOW-RS request had instances that are not stored. Its answer lists them with their reasons (0008,1197), and the message log has them too. 503 points to the object store or the database: see TributaryObjectStoreDown and TributaryDatabaseDown.',
@@ -103,7 +103,7 @@ export const requestsRules: RuleGroup = {
 			severity: 'warning',
 			for: '1m',
 			text: 'increase(tributary_commitment_reports_total{outcome="given-up"}[1h]) > 0',
-			summary: '{{ $labels.instance }} gave up a commitment report',
+			summary: 'node {{ $labels.instance }} gave up a commitment report',
 			description: 'The modality does not receive the report and keeps its instances.',
 			runbook:
 				'A report could not be delivered for COMMITMENT_REPORT_MS_MAX. `tributary commitment list --state failed` shows the AE and the reason: register it (`tributary ae add`), or correct its host and port. The modality then has to ask again.',
@@ -113,7 +113,7 @@ export const requestsRules: RuleGroup = {
 			severity: 'critical',
 			for: '1m',
 			text: 'increase(tributary_commitment_instances_total{outcome="damaged"}[1h]) > 0',
-			summary: '{{ $labels.instance }} found indexed instances that are damaged in the object store',
+			summary: 'node {{ $labels.instance }} found indexed instances that are damaged in the object store',
 			description: 'Their storage commitment is refused. The modality still has them.',
 			runbook:
 				'A file of the object store is gone or shorter than the index says. `tributary doctor --objects` lists what is missing; have the modality send it again before it deletes its copy, and look at the disk.',
@@ -124,7 +124,7 @@ export const requestsRules: RuleGroup = {
 			severity: 'critical',
 			for: '1m',
 			text: 'increase(tributary_object_segment_compactions_total{outcome="damaged"}[1h]) > 0',
-			summary: '{{ $labels.instance }} found damaged objects in a segment of the object store',
+			summary: 'node {{ $labels.instance }} found damaged objects in a segment of the object store',
 			description: 'The segment is kept as it is. A backup or the modality may still have the objects.',
 			runbook:
 				'A record of a segment does not have the content that it was written with, so the segment is not compacted and stays. The log names the segment. `tributary doctor --objects` lists rows whose object is missing. Look at the disk, restore the segment from a backup, or have the modality send the images again.',

@@ -103,7 +103,7 @@ export const sendersRules: RuleGroup = {
 			severity: 'warning',
 			for: '10m',
 			text: 'sum by (instance) (rate(tributary_access_refusals_total{protocol="http", reason=~"key|token"}[10m])) > 1',
-			summary: '{{ $labels.instance }} refuses API keys or access tokens',
+			summary: 'node {{ $labels.instance }} refuses API keys or access tokens',
 			description: 'A revoked key or a token of an unknown issuer is still in use, or somebody is guessing keys.',
 			runbook:
 				'A revoked key, or a token of an issuer that no site trusts, is still in use, or somebody tries keys. The log has the addresses. Guessing a key is hopeless, so a forgotten sender is more likely.',
