@@ -34,7 +34,7 @@ export const conflictRecord = z.strictObject({
 	modality: z.string().describe('modalities of the study'),
 	study_description: z.string(),
 	study_patient: z.string().nullable().describe('id of the patient whose study it is'),
-	study_patient_name: z.string().nullable().describe('null where a list does not tell it'),
+	study_patient_name: z.string().nullable().describe('null where the study has no patient'),
 	bytes: z.number(),
 	calling_ae: z.string(),
 	source: z.string(),
@@ -48,7 +48,8 @@ export const conflictRecord = z.strictObject({
 });
 type ConflictRecord = z.infer<typeof conflictRecord>;
 
-type Row<T> = { [K in keyof T]: K extends 'received_at' ? Date : K extends 'settled_at' ? Date | null : T[K] };
+/** A row does not have the name of the patient, which is read from the record. */
+type Row<T> = { [K in keyof Omit<T, 'study_patient_name'>]: K extends 'received_at' ? Date : K extends 'settled_at' ? Date | null : T[K] };
 
 export interface ConflictRow extends Row<ConflictRecord> {
 	site_id: string;
@@ -67,11 +68,14 @@ export interface ConflictRow extends Row<ConflictRecord> {
 /** While an instance is being answered, its object may still be moving into quarantine. */
 const settlingMs = 300_000;
 
-function record({ id, site, sop_instance_uid, study_uid, bytes, calling_ae, source, ...row }: Row<ConflictRecord>): ConflictRecord {
+function record(
+	{ id, site, sop_instance_uid, study_uid, bytes, calling_ae, source, ...row }: Row<ConflictRecord>,
+	study_patient_name: string | null,
+): ConflictRecord {
 	const { kind, stated_patient_id, stated_patient_name, modality, study_description, study_patient } = row;
 	return {
 		...{ id, site, sop_instance_uid, kind, study_uid, stated_patient_id, stated_patient_name, modality, bytes, calling_ae, source },
-		...{ study_description, study_patient, study_patient_name: row.study_patient_name ?? null },
+		...{ study_description, study_patient, study_patient_name },
 		received_at: row.received_at.toISOString(),
 		settled_at: row.settled_at?.toISOString() ?? null,
 		settlement: row.settlement,
@@ -85,13 +89,24 @@ export async function listConflicts(
 	{ all, before, limit }: Omit<z.infer<typeof listConflictsInput>, 'site'>,
 ): Promise<ConflictRecord[]> {
 	const values = [await visibleSiteIds(context), all, before ?? null, limit];
-	const rows = await context.database.rows<Row<ConflictRecord> & { site_id: string }>(listStatement, values);
+	return records(context, await context.database.rows<Found>(listStatement, values));
+}
+
+type Found = Row<ConflictRecord> & { site_id: string };
+
+/** Names the patients of the studies. */
+async function records(context: OperationContext, rows: readonly Found[]): Promise<ConflictRecord[]> {
 	const names = new Map<string, string>();
 	for (const siteId of new Set(rows.map(({ site_id }) => site_id))) {
 		const patients = rows.flatMap(({ site_id, study_patient: patient }) => (site_id === siteId && patient !== null ? [patient] : []));
 		for (const [id, name] of await patientNames(new SiteRecord(context, siteId), patients)) names.set(id, name);
 	}
-	return rows.map((row) => record({ ...row, study_patient_name: (row.study_patient && names.get(row.study_patient)) ?? null }));
+	return rows.map((row) => record(row, (row.study_patient && names.get(row.study_patient)) ?? null));
+}
+
+async function recordOf(context: OperationContext, row: ConflictRow): Promise<ConflictRecord> {
+	const [named] = await records(context, [row]);
+	return named ?? record(row, null);
 }
 
 export async function conflictRow({ database }: OperationContext, id: string): Promise<ConflictRow> {
@@ -133,7 +148,7 @@ export async function showConflict(context: OperationContext, row: ConflictRow):
 	const stored = await storedSide(context, row);
 	const received = await attributesOf(context, row.object_key);
 	return {
-		...record(row),
+		...(await recordOf(context, row)),
 		stored,
 		received: {
 			...{ digest: row.digest, bytes: row.bytes, calling_ae: row.calling_ae, source: row.source },
@@ -201,7 +216,7 @@ export async function settleConflict(
 		throw new AdministrationError('only an image that names another patient than its study can be split off');
 	const received = input.keep === 'stored' ? undefined : await fetched(context, row);
 	const superseded = await decided(context, row, { conflictId: row.id, by: context.actor.name, source: context.source, received, isSplit });
-	const settled = record(await conflictRow(context, row.id));
+	const settled = await recordOf(context, await conflictRow(context, row.id));
 	if (superseded === undefined) return { ...settled, put_aside: true };
 	try {
 		await context.objects.move(superseded, quarantineKey(superseded));

@@ -213,10 +213,10 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 		assert.equal(await send(foreign('1.40', 1, 'D40')), 0);
 		for (const number of [2, 3, 4]) assert.equal(await send(foreign('1.40', number, 'D41')), 0xb000);
 		const waiting = (await open('1.40')).sort((left, right) => (left.sop_instance_uid < right.sop_instance_uid ? -1 : 1));
-		const [second, third, fourth] = waiting.map(({ id }) => id);
-		assert.ok(second && third && fourth);
-		assert.equal((await showConflict(later, await conflictRow(later, second))).stored, null);
-		assert.equal((await settleConflict(later, { id: second, keep: 'received' })).settlement, 'received');
+		const [second = '', third = '', fourth = ''] = waiting.map(({ id }) => id);
+		const { stored, study_patient_name: name } = await showConflict(later, await conflictRow(later, second));
+		const { settlement } = await settleConflict(later, { id: second, keep: 'received' });
+		assert.deepEqual([stored, name, settlement], [null, 'Name, D40', 'received']);
 		assert.deepEqual(await seen('1.40'), { patient: 'Name^D40', instances: 2 });
 		await settleConflict(later, { id: third, keep: 'split' });
 		assert.deepEqual(await doubts('1.40'), ['4 other-patient'], 'one more image waits');

@@ -4,7 +4,7 @@ import { siteSettings } from './settings.ts';
 const columns = `
 	c.id, s.slug as site, c.sop_instance_uid, c.study_uid, c.bytes::float8 as bytes, c.calling_ae, c.source, c.received_at,
 	c.settled_at, c.settlement, c.settled_by, coalesce(c.kind, 'other-content') as kind, c.stated_patient_id, c.stated_patient_name, coalesce(array_to_string(y.modalities, ', '), '') as modality,
-	coalesce(y.description, '') as study_description, y.patient_id as study_patient, null as study_patient_name`;
+	coalesce(y.description, '') as study_description, y.patient_id as study_patient`;
 
 const ofStudy = 'left join imaging_study y on y.site_id = c.site_id and y.study_uid = c.study_uid';
 
