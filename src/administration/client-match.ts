@@ -16,7 +16,17 @@ export const matchClientInput = z.strictObject({
 });
 type Sender = z.infer<typeof matchClientInput>;
 
-const outcomes = ['match', 'no-address', 'no-sender', 'tie', 'disabled', 'called-unknown', 'calling-refused', 'another-site'] as const;
+const outcomes = [
+	'match',
+	'no-address',
+	'no-sender',
+	'tie',
+	'disabled',
+	'called-unknown',
+	'calling-refused',
+	'another-site',
+	'moved',
+] as const;
 
 export const clientMatch = z.strictObject({
 	outcome: z.enum(outcomes),
@@ -61,7 +71,7 @@ function matchMessage(snapshot: Snapshot, own: readonly OwnClient[], sender: Sen
 	if (found.kind === 'match') {
 		const taker = own.find(({ id }) => id === found.grant.clientId);
 		if (taker === undefined) return near.length > 0 ? elsewhere : none('no-address', nobodysAddress);
-		return matched(taker, `the address is listed, ${demandsOf(taker.client)}`);
+		return matched(taker, `the address is listed, ${demandsOf(taker.client)}`, snapshot.movedSites.get(found.grant.siteId));
 	}
 	if (found.kind === 'tie') {
 		const sites = [...new Set(near.filter(({ client }) => isActive(client)).map(({ site }) => site))];
@@ -80,8 +90,10 @@ function matchMessage(snapshot: Snapshot, own: readonly OwnClient[], sender: Sen
 
 const nobodysAddress = 'no active client lists the address; the connection is closed immediately';
 
-function matched(taker: OwnClient, reason: string): ClientMatch {
-	return { outcome: 'match', site: taker.site, client: { id: taker.id, name: taker.name }, reason };
+/** @param moved says where the site is served now, if not here: the sender is asked to come later */
+function matched(taker: OwnClient, why: string, moved: string | undefined): ClientMatch {
+	const [outcome, reason] = moved === undefined ? (['match', why] as const) : (['moved', moved] as const);
+	return { outcome, site: taker.site, client: { id: taker.id, name: taker.name }, reason };
 }
 
 function disabledOf({ name, site, client }: OwnClient): ClientMatch {
@@ -117,7 +129,7 @@ function demandsOf({ sendingApplication, sendingFacility }: IntegrationClient): 
 
 async function matchAssociation(
 	context: OperationContext,
-	{ dicomSites, dicomClients }: Snapshot,
+	{ dicomSites, dicomClients, movedSites }: Snapshot,
 	own: readonly OwnClient[],
 	{ address, calling_ae: callingAe = '' }: Sender,
 	called: string,
@@ -135,7 +147,10 @@ async function matchAssociation(
 	if (found.kind === 'accepted') {
 		const taker = own.find(({ id }) => id === found.clientId);
 		const granted = found.grants.has('query') ? 'may send and query' : 'may send';
-		if (taker !== undefined) return matched(taker, `the address and the calling AE title match; the client ${granted}`);
+		if (taker !== undefined)
+			return matched(taker, `the address and the calling AE title match; the client ${granted}`, movedSites.get(site.id));
+		const moved = movedSites.get(site.id);
+		if (moved !== undefined) return { outcome: 'moved', site: site.slug, client: null, reason: moved };
 		const reason = 'the site has no DICOM client; it accepts C-ECHO and C-STORE from loopback, or from anywhere if ALLOW_ANY_SOURCE is on';
 		return { outcome: 'match', site: site.slug, client: null, reason };
 	}

@@ -3,6 +3,7 @@ import { newId, nilId } from '#core/id.ts';
 import type { Hl7v2Delivery } from '#record/delivery.ts';
 import { readSettings, type Settings, settingOf } from '#record/settings/settings.ts';
 import type { IntegrationClient } from '#storage/entities/index.ts';
+import { readMoving } from '#storage/statements/administrative/sites.ts';
 import { clientMatch, matchClient } from '../client-match.ts';
 import { AdministrationError, note, type OperationContext } from '../context.ts';
 import { inForce } from '../settings.ts';
@@ -31,6 +32,9 @@ const event = 'A08';
 export async function testFeed(context: OperationContext, { holder, entity }: Sender): Promise<TestedFeed> {
 	const settings = holder === 'client' ? settingsOfClient(entity as IntegrationClient) : readSettings({});
 	if (settingOf(readSettings(entity.settings), 'paused')) throw new AdministrationError('it is paused; resume it before you test it');
+	const [moving] = await context.database.rows<{ slug: string; left: boolean | null; peer: string }>(readMoving, [entity.site.id]);
+	if (moving?.left)
+		throw new AdministrationError(`the site '${moving.slug}' was moved to the database ${moving.peer}; test it there`, 'conflict');
 	const client = holder === 'client' ? (entity as IntegrationClient) : undefined;
 	if (client !== undefined && !client.active) throw new AdministrationError('it is disabled; enable it before you test it');
 	const match = client === undefined ? null : await matchClient(context, senderOf(client));

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { ShownSite } from '#administration/sites.ts';
 import { type Answer, useAnswer } from '../../answers.ts';
-import { Activity } from '../../components/badge.tsx';
+import { Activity, Badge } from '../../components/badge.tsx';
 import { Button, LinkButton } from '../../components/button.tsx';
 import { Confirm } from '../../components/confirm.tsx';
 import { Loading } from '../../components/empty.tsx';
@@ -46,7 +46,12 @@ function Shown({ site, reload }: { site: ShownSite; reload: Answer<ShownSite>['r
 	);
 	const query = new URLSearchParams({ site: site.slug });
 	return (
-		<Page title={site.name} up={up} marks={<Activity active={site.active} />} actions={toggle}>
+		<Page
+			title={site.name}
+			up={up}
+			marks={site.move?.state === 'left' ? <Badge tone="warning">Moved</Badge> : <Activity active={site.active} />}
+			actions={toggle}
+		>
 			<Panel
 				title="This site"
 				actions={
