@@ -39,7 +39,8 @@ export const storageLimitDefinitions = {
 		min: 1,
 		max: 64,
 		ofNode: 'divided',
-		answer: 'connections for reads and searches; up to eight short ones share one, and one that takes long has the least busy connection',
+		answer:
+			'connections for reads and searches; up to eight short ones share one, and the long ones of a site wait while they have half of them',
 	},
 	replicaWaitMsMax: {
 		variable: 'REPLICA_WAIT_MS_MAX',

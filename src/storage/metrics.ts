@@ -95,6 +95,12 @@ export const storageMetricDefinitions = {
 		help: 'Statements of FHIR reads and searches in progress in the database.',
 		labels: {},
 	},
+	readsWaiting: {
+		name: 'tributary_reads_waiting',
+		kind: 'gauge',
+		help: 'Those of them that wait, because their site has its share of the connections for long reads.',
+		labels: {},
+	},
 	readFailures: {
 		name: 'tributary_read_failures_total',
 		kind: 'counter',

@@ -24,6 +24,13 @@ const longMs = 1;
 const sharedMax = 8;
 /** After so many ms without an answer a connection is not shared any more: its read takes longer than was expected. */
 const stalledMs = 2;
+/**
+ * Long reads are sent behind one another while they are expected to take so many ms together, and the one before them does not take longer than this. What
+ * is behind it on a connection cannot go elsewhere.
+ */
+const pipelinedMs = 20;
+/** With so many connections and more, the first is left to short reads. With fewer, long ones need them all. */
+const keptFrom = 3;
 
 /**
  * Returns the first connection that has few short reads; for a long one, and where there is none, the least busy one.
@@ -33,6 +40,42 @@ const stalledMs = 2;
 export function chosenSlot<Slot extends SlotLoad>(slots: readonly Slot[], expectedMs: number, now: Now): Slot | undefined {
 	const shared = isLong(expectedMs) ? undefined : slots.find((slot) => isShared(slot, now.nowMs));
 	return shared ?? leastBusy(slots, now);
+}
+
+/** What the choice for a long read depends on. */
+export interface LongLoad extends SlotLoad {
+	/** The number of long reads that each site has in flight here. */
+	readonly longOf: ReadonlyMap<string, number>;
+}
+
+/**
+ * Returns the least busy connection that a long read may take now; undefined when it has to wait. Those of a site take half of the connections, so that
+ * one slow site leaves some to the long reads of others, and all of them together leave the first one to short reads.
+ */
+export function longSlot<Slot extends LongLoad>(slots: readonly Slot[], { expectedMs, siteId }: LongRead, now: Now): Slot | undefined {
+	const others = slots.length < keptFrom ? slots : slots.slice(1);
+	const places = others.some(({ open, failures }) => open !== undefined || failures === 0) ? others : slots;
+	const has = ({ longOf }: Slot) => siteId !== undefined && longOf.has(siteId);
+	const mayTakeMore = places.filter(has).length < Math.max(1, Math.floor(slots.length / 2));
+	return leastBusy(
+		places.filter((slot) => (mayTakeMore || has(slot)) && takesLong(slot, expectedMs, now.nowMs)),
+		now,
+	);
+}
+
+interface LongRead {
+	expectedMs: number;
+	/** Undefined for a read that is about no single site: it takes nobody's share. */
+	siteId: string | undefined;
+}
+
+function takesLong(slot: SlotLoad, expectedMs: number, nowMs: number): boolean {
+	return slot.longInFlight === 0 || (slot.expectedMs + expectedMs <= pipelinedMs && nowMs - slot.progressMs < pipelinedMs);
+}
+
+/** Tells whether the read that is answered next takes longer than a short one. */
+export function isStalled({ inFlight, progressMs }: SlotLoad, nowMs: number): boolean {
+	return inFlight > 0 && nowMs - progressMs >= stalledMs;
 }
 
 export function isLong(expectedMs: number): boolean {

@@ -6,8 +6,7 @@ import { limited, silentMsMax } from './connection.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import type { WithoutSession } from './pooling.ts';
-import { ReadCosts } from './read-costs.ts';
-import { chosenSlot, isLong, type SlotLoad } from './read-slots.ts';
+import { ReadTurns, type TurnSlot } from './read-turns.ts';
 import type { ReplicaCondition } from './replica/replica-watch.ts';
 import { isReadOnly, troubleOf } from './sqlstate.ts';
 import { Wire, type WireStatement } from './wire.ts';
@@ -25,7 +24,7 @@ export interface ReaderOptions {
 /** A statement that only reads. Without a name it is planned for its values. */
 export type ReadStatement = WireStatement;
 
-interface Slot extends SlotLoad {
+interface Slot extends TurnSlot {
 	open: OpenReader | undefined;
 	opening: Promise<OpenReader> | undefined;
 }
@@ -45,13 +44,13 @@ export function readSettings({ readMsMax }: Pick<StorageLimits, 'readMsMax'>): p
 
 /**
  * A few pipelined connections for reads. Short reads share one, because then the server reads many at a time and answers many at a time. What takes
- * longer has the least busy one, so that a slow search delays few others. A later read reopens a connection that broke; between failed attempts
+ * longer has the least busy one of its site's share, and waits where that is busy. A later read reopens a connection that broke; between failed attempts
  * reads fail at once.
  */
 export class Reader {
 	readonly #options: ReaderOptions;
 	readonly #slots: readonly Slot[];
-	readonly #costs = new ReadCosts();
+	readonly #turns: ReadTurns<Slot>;
 	#inFlight = 0;
 	#closed = false;
 
@@ -66,7 +65,10 @@ export class Reader {
 			progressMs: 0,
 			failures: 0,
 			notBeforeMs: 0,
+			reads: new Set(),
+			longOf: new Map(),
 		}));
+		this.#turns = new ReadTurns(this.#slots, options.limits.readMsMax);
 	}
 
 	/**
@@ -91,10 +93,15 @@ export class Reader {
 		return this.#inFlight;
 	}
 
+	/** Those in flight that are not sent yet, because their turn has not come. */
+	get waiting(): number {
+		return this.#turns.waiting;
+	}
+
 	/** @throws Failure `unavailable` when the database cannot be reached, is too slow, or has too much to do already */
 	run(statement: ReadStatement, values: readonly unknown[]): Promise<Cell[][]> {
 		// Statements of different readers fail by themselves.
-		return this.#onSlot(statement, async (wire) => (await wire.run(statement, values, true)).rows);
+		return this.#onSlot(statement, values, async (wire) => (await wire.run(statement, values, true)).rows);
 	}
 
 	/** Sends a statement without values right before another one, on the same connection. @throws Failure like `run` */
@@ -103,27 +110,23 @@ export class Reader {
 		statement: ReadStatement,
 		values: readonly unknown[],
 	): Promise<[first: Cell[][], rows: Cell[][]]> {
-		return this.#onSlot(statement, async (wire) => {
+		return this.#onSlot(statement, values, async (wire) => {
 			const [before, after] = await Promise.all([wire.run(first, [], true), wire.run(statement, values, true)]);
 			return [before.rows, after.rows];
 		});
 	}
 
-	async #onSlot<T>({ name }: ReadStatement, work: (wire: Wire) => Promise<T>): Promise<T> {
+	async #onSlot<T>(statement: ReadStatement, values: readonly unknown[], work: (wire: Wire) => Promise<T>): Promise<T> {
 		if (this.#inFlight >= this.#options.limits.readStatementsMax) {
 			throw new Failure('unavailable', 'too many reads are under way', { retryAfterSeconds: 1 });
 		}
-		const expectedMs = this.#costs.expectedMs(name);
-		const slot = this.#choose(expectedMs);
-		if (slot.inFlight === 0) slot.progressMs = performance.now();
-		const long = isLong(expectedMs) ? 1 : 0;
-		slot.inFlight++;
-		slot.longInFlight += long;
-		slot.expectedMs += expectedMs;
+		const read = this.#turns.readOf(statement, values);
 		this.#inFlight++;
+		let slot: Slot | undefined;
 		let open: OpenReader | undefined;
 		let sentMs: number | undefined;
 		try {
+			slot = this.#turns.enter(read) ?? (await this.#turns.entered(read));
 			open = slot.open ?? (await this.#opened(slot));
 			sentMs = performance.now();
 			return await work(open.wire);
@@ -133,28 +136,15 @@ export class Reader {
 			const isAway = trouble === 'connection' || trouble === 'repeat';
 			if (error instanceof Failure || !isAway || isReadOnly(error)) throw error;
 			// PostgreSQL says that it ends the connection a moment before the socket closes: the next read must not go there.
-			if (trouble === 'connection' && slot.open === open) {
+			if (trouble === 'connection' && slot !== undefined && slot.open === open) {
 				slot.open = undefined;
 				open?.client.connection.stream.destroy();
 			}
 			throw new Failure('unavailable', 'the database does not answer', { cause: error, retryAfterSeconds: 2 });
 		} finally {
-			const endedMs = performance.now();
-			// One that was ended after READ_MS_MAX teaches the most.
-			if (sentMs !== undefined) this.#costs.took(name, endedMs - Math.max(sentMs, slot.progressMs));
-			slot.progressMs = endedMs;
-			slot.inFlight--;
-			slot.longInFlight -= long;
-			// Sums of fractions do not come back to 0.
-			slot.expectedMs = slot.inFlight === 0 ? 0 : slot.expectedMs - expectedMs;
 			this.#inFlight--;
+			if (slot !== undefined) this.#turns.leave(slot, read, sentMs);
 		}
-	}
-
-	#choose(expectedMs: number): Slot {
-		const slot = chosenSlot(this.#slots, expectedMs, { nowMs: performance.now(), dateMs: Date.now() });
-		if (slot === undefined) throw new Error('a reader has no connections');
-		return slot;
 	}
 
 	async #opened(slot: Slot): Promise<OpenReader> {

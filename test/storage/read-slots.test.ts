@@ -1,7 +1,7 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import { ReadCosts } from '#storage/read-costs.ts';
-import { chosenSlot, type SlotLoad } from '#storage/read-slots.ts';
+import { chosenSlot, type LongLoad, longSlot, type SlotLoad } from '#storage/read-slots.ts';
 
 const now = { nowMs: 1000, dateMs: 5000 };
 
@@ -52,29 +52,84 @@ describe('the connection of a read', () => {
 	});
 });
 
+const named = (name: string) => ({ name, text: `select '${name}'` });
+const unnamed = { name: undefined, text: 'select 1' };
+
+describe('the connection of a long read', () => {
+	const north = { expectedMs: 40, siteId: 'north' };
+	const slow = (siteId: string): LongLoad => longLoad({ inFlight: 1, longInFlight: 1, expectedMs: 40 }, siteId);
+	const longLoad = (load: Partial<SlotLoad> = {}, siteId?: string): LongLoad => ({
+		...slot(load),
+		longOf: new Map(siteId === undefined ? [] : [[siteId, 1]]),
+	});
+	const placeOfRead = (read: typeof north, slots: LongLoad[]) => {
+		const chosen = longSlot(slots, read, now);
+		return chosen && slots.indexOf(chosen);
+	};
+
+	test('is never the first, which is left to short reads, while another can be opened', () => {
+		assert.equal(placeOfRead(north, [longLoad(), longLoad(), longLoad(), longLoad()]), 1);
+		assert.equal(placeOfRead(north, [longLoad(), slow('south'), slow('south'), slow('west')]), undefined);
+		const away = longLoad({ open: undefined, failures: 1 });
+		assert.equal(placeOfRead(north, [longLoad(), away, away, away]), 0);
+	});
+
+	test('is there for another site when one has half of them', () => {
+		const slots = [longLoad(), slow('north'), slow('north'), longLoad()];
+		assert.equal(placeOfRead(north, slots), undefined);
+		assert.equal(placeOfRead({ ...north, siteId: 'south' }, slots), 3);
+		assert.equal(placeOfRead({ ...north, siteId: 'south' }, [slow('north'), longLoad()]), 1);
+		assert.equal(placeOfRead(north, [slow('north'), longLoad()]), undefined);
+	});
+
+	test('is one with others before it only if they are done soon', () => {
+		const some = (expectedMs: number, progressMs = now.nowMs) => [longLoad({ inFlight: 1, longInFlight: 1, expectedMs, progressMs })];
+		const read = { ...north, expectedMs: 5 };
+		assert.equal(placeOfRead(read, some(10)), 0);
+		assert.equal(placeOfRead(read, some(18)), undefined);
+		assert.equal(placeOfRead(read, some(10, now.nowMs - 30)), undefined);
+	});
+});
+
 describe('the costs of reads', () => {
 	test('follow what statements of a name took, and expect much of one that nobody has seen', () => {
 		const costs = new ReadCosts();
-		assert.ok(costs.expectedMs('quick') > 1);
-		for (let index = 0; index < 50; index++) costs.took('quick', 0.1);
-		assert.ok(Math.abs(costs.expectedMs('quick') - 0.1) < 1e-9);
-		costs.took('quick', 40);
-		assert.ok(costs.expectedMs('quick') > 1);
-		costs.took('quick', 30_000);
-		for (let index = 0; index < 50; index++) costs.took('quick', 0.1);
-		assert.ok(costs.expectedMs('quick') < 0.5);
+		assert.ok(costs.expectedMs(named('quick')) > 1);
+		for (let index = 0; index < 50; index++) costs.took(named('quick'), 0.1);
+		assert.ok(Math.abs(costs.expectedMs(named('quick')) - 0.1) < 1e-9);
+		costs.took(named('quick'), 40);
+		assert.ok(costs.expectedMs(named('quick')) > 1);
+		costs.took(named('quick'), 30_000);
+		for (let index = 0; index < 50; index++) costs.took(named('quick'), 0.1);
+		assert.ok(costs.expectedMs(named('quick')) < 0.5);
 	});
 
 	test('are not known of a statement that is planned for its values', () => {
 		const costs = new ReadCosts();
-		costs.took(undefined, 0.1);
-		assert.ok(costs.expectedMs(undefined) > 1);
+		costs.took(unnamed, 0.1);
+		assert.ok(costs.expectedMs(unnamed) > 1);
+	});
+
+	test('are those of a statement without a name by its text, and no less than those of an unseen one', () => {
+		const costs = new ReadCosts();
+		costs.took(unnamed, 90);
+		assert.ok(costs.expectedMs(unnamed) > 50);
+		assert.ok(costs.expectedMs({ name: undefined, text: 'select 2' }) < 50);
+	});
+
+	test('are learnt while a read goes on', () => {
+		const costs = new ReadCosts();
+		for (let index = 0; index < 50; index++) costs.took(named('quick'), 0.1);
+		costs.takes(named('quick'), 60);
+		assert.ok(costs.expectedMs(named('quick')) > 50);
+		costs.takes(named('quick'), 1);
+		assert.ok(costs.expectedMs(named('quick')) > 50);
 	});
 
 	test('are kept of a bounded number of statements', () => {
 		const costs = new ReadCosts();
-		for (let index = 0; index < 2000; index++) costs.took(`search_${index}`, 0.1);
-		assert.ok(costs.expectedMs('search_0') > 1);
-		assert.ok(costs.expectedMs('search_1999') < 1);
+		for (let index = 0; index < 2000; index++) costs.took(named(`search_${index}`), 0.1);
+		assert.ok(costs.expectedMs(named('search_0')) > 1);
+		assert.ok(costs.expectedMs(named('search_1999')) < 1);
 	});
 });

@@ -3,6 +3,8 @@ import { createServer } from 'node:net';
 import { after, before, describe, type TestContext, test } from 'node:test';
 import pg from 'pg';
 import { Failure } from '#core/failure.ts';
+import { newId } from '#core/id.ts';
+import { WaitedTooLong } from '#storage/read-turns.ts';
 import type { Reader } from '#storage/reader.ts';
 import { type TestDatabase, testDatabase } from '#test/support/database.ts';
 import { doorTo } from '#test/support/door.ts';
@@ -110,6 +112,44 @@ describe('the connections for reads', () => {
 		await administer(`select pg_terminate_backend(${row?.[0]})`);
 		await waiting;
 		assert.deepEqual(await reader.run(one, [1]), [['1']]);
+	});
+});
+
+/** Statements about a site, as all statements of sites are: it is the first value. */
+const slowly = { name: undefined, text: 'select $1::text, pg_sleep($2)' };
+const quickly = { name: 'quickly', text: 'select $1::uuid' };
+const [north, south, west] = [newId(), newId(), newId()];
+
+describe('the shares of sites in the connections', () => {
+	test('slow reads of one site leave connections to the reads of others, though nobody has seen those yet', async (t) => {
+		const reader = open(t, { connections: 4 });
+		const order: string[] = [];
+		const slow = Array.from({ length: 8 }, () => reader.run(slowly, [north, 0.5]).then(() => order.push('slow')));
+		const others = [south, west].map((site) => reader.run(quickly, [site]).then(() => order.push('quick')));
+		await Promise.all(others);
+		await Promise.all(Array.from({ length: 20 }, () => reader.run(quickly, [south])));
+		assert.deepEqual(order, ['quick', 'quick']);
+		await Promise.all(slow);
+	});
+
+	test('the slow reads of another site have their turn between those of one that has many', async (t) => {
+		const reader = open(t, { connections: 1 });
+		const order: string[] = [];
+		await reader.run(slowly, [north, 0.1]);
+		const one = (site: string, name: string) => reader.run(slowly, [site, 0.1]).then(() => order.push(name));
+		await Promise.all([one(north, 'north'), one(north, 'north'), one(north, 'north'), one(south, 'south')]);
+		assert.deepEqual(order, ['north', 'north', 'south', 'north']);
+	});
+
+	test('a read whose time is over before its turn comes is refused, and not begun', async (t) => {
+		const reader = open(t, { limits: { readMsMax: 400 } });
+		await assert.rejects(reader.run(slowly, [north, 30]), unavailable);
+		const reads = Array.from({ length: 4 }, () => reader.run(slowly, [north, 30]));
+		const settled = await Promise.allSettled(reads);
+		const waited = settled.filter((each) => each.status === 'rejected' && each.reason instanceof WaitedTooLong);
+		assert.ok(waited.length >= 2, `${waited.length} of 4`);
+		assert.equal(reader.inFlight, 0);
+		assert.deepEqual(await reader.run(quickly, [north]), [[north]]);
 	});
 });
 

@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { Cell } from '../cell.ts';
 import type { StorageMetrics } from '../metrics.ts';
+import { WaitedTooLong } from '../read-turns.ts';
 import { Reader, type ReaderOptions, type ReadStatement } from '../reader.ts';
 import { stateOf } from '../sqlstate.ts';
 import { type Position, replayedOf, replayedStatement, sitesOf } from './position.ts';
@@ -64,7 +65,7 @@ export class ReplicaReader extends Reader {
 			const [replayed, rows] = await this.#means.watch.whileThere(this.runBehind(replayedStatement, statement, values));
 			return { position: this.#means.watch.saw(replayedOf(replayed)), rows };
 		} catch (error) {
-			if (error instanceof Failure && stateOf(error.cause) === queryCanceled) throw error;
+			if (error instanceof WaitedTooLong || (error instanceof Failure && stateOf(error.cause) === queryCanceled)) throw error;
 			return undefined;
 		}
 	}

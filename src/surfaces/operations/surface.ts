@@ -133,4 +133,5 @@ function collect({ metrics, gateway, directory, database }: ServiceNode): void {
 	metrics.mailboxDeepest.set(waiting.deepest);
 	metrics.databaseUp.set(directory.answering ? 1 : 0);
 	metrics.readsInFlight.set(database.reads.inFlight);
+	metrics.readsWaiting.set(database.reads.waiting);
 }
