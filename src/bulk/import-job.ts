@@ -1,6 +1,5 @@
 import { appendFile } from 'node:fs/promises';
 import { MessageChannel } from 'node:worker_threads';
-import type { Piscina } from 'piscina';
 import type { Log } from '#core/log.ts';
 import type { SettingValue } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
@@ -10,7 +9,16 @@ import type { BulkLimits } from './limits.ts';
 import type { JobEnd, LocalJob } from './local-job.ts';
 import type { BulkMetrics } from './metrics.ts';
 import type { LineIndex } from './spool.ts';
-import type { Go, ImportResult, ImportTask, LineRange, TypeCounts, WaitingLine } from './task.ts';
+import {
+	checksOwnProfiles,
+	type Go,
+	type ImportResult,
+	type ImportTask,
+	type LineRange,
+	type TypeCounts,
+	type WaitingLine,
+} from './task.ts';
+import { type BulkThreads, type ImportThreads, ThreadsEnded } from './threads.ts';
 import { survivorsOf } from './waiting.ts';
 
 export interface ImportParameters {
@@ -41,7 +49,7 @@ export interface ImportOutcome {
 }
 
 interface ImportMeans {
-	pool: Piscina;
+	threads: BulkThreads;
 	/** The number of chunks that are with the workers at once. */
 	window: number;
 	table: BulkJobTable;
@@ -49,6 +57,9 @@ interface ImportMeans {
 	metrics: BulkMetrics;
 	log: Log;
 }
+
+/** Each of these lines costs a thread and its budget of processor time. Whoever sends more of them has a profile to mend. */
+const tooCostlyMax = 20;
 
 type Part = Pick<ImportTask, 'part' | 'expected'>;
 
@@ -69,6 +80,10 @@ export class ImportJob implements LocalJob {
 	#position = 0;
 	#waiting: WaitingLine[] = [];
 	#end: JobEnd | undefined;
+	#threads: ImportThreads | undefined;
+	/** Lines at which a thread was ended. */
+	readonly #tooCostly = new Set<number>();
+	readonly #window: number;
 	#last: Promise<void> = Promise.resolve();
 	readonly #inFlight = new Set<Promise<void>>();
 
@@ -78,6 +93,8 @@ export class ImportJob implements LocalJob {
 		this.#index = index;
 		this.#parameters = parameters;
 		this.#means = means;
+		// A line of the next chunk may end the thread, and must not take the commit of this one with it.
+		this.#window = checksOwnProfiles(parameters) ? 1 : means.window;
 	}
 
 	progress(): string {
@@ -86,9 +103,21 @@ export class ImportJob implements LocalJob {
 
 	stop(): void {
 		this.#end ??= { state: 'stopped' };
+		this.#threads?.stop();
 	}
 
 	async carryOut(): Promise<JobEnd> {
+		const { threads } = this.#means;
+		this.#threads = threads.ofImport();
+		try {
+			return await this.#carryOut();
+		} finally {
+			threads.giveBack(this.#threads);
+			this.#threads = undefined;
+		}
+	}
+
+	async #carryOut(): Promise<JobEnd> {
 		const withOthers: LineRange[] = [];
 		const patients: Part = { part: 'patients', expected: undefined };
 		await this.#each(
@@ -119,7 +148,7 @@ export class ImportJob implements LocalJob {
 
 	async #each(chunks: readonly LineRange[][], part: Part, onOthers: (range: LineRange) => void = () => undefined): Promise<void> {
 		for (const ranges of chunks) {
-			while (this.#inFlight.size >= this.#means.window) await Promise.race(this.#inFlight);
+			while (this.#inFlight.size >= this.#window) await Promise.race(this.#inFlight);
 			if (this.#end) break;
 			const running = this.#submit(ranges, part, () => ranges.forEach(onOthers));
 			this.#inFlight.add(running);
@@ -130,22 +159,8 @@ export class ImportJob implements LocalJob {
 
 	/** Resolves when the chunk is processed or the import has ended. */
 	#submit(ranges: LineRange[], part: Part, onOthers: () => void): Promise<void> {
-		const { port1, port2 } = new MessageChannel();
-		const task: ImportTask = {
-			kind: 'import',
-			job: this.key,
-			path: bodyOf(this.#directory),
-			ranges,
-			...part,
-			...this.#parameters,
-			port: port2,
-		};
-		const turn = this.#last.then(() => {
-			port1.postMessage((this.#end ? 'stop' : 'go') satisfies Go);
-		});
-		const running = Promise.all([this.#means.pool.run(task, { transferList: [port2] }) as Promise<ImportResult>, turn]);
-		this.#last = running
-			.then(async ([result]) => {
+		this.#last = this.#settled({ ranges, ...part }, this.#last)
+			.then(async (result) => {
 				if (result.kind === 'settled' && result.hasOthers) onOthers();
 				await this.#take(result);
 			})
@@ -153,9 +168,35 @@ export class ImportJob implements LocalJob {
 				if (this.#end) return;
 				this.#means.log.error({ err: error, jobId: this.key.id }, 'an import failed');
 				this.#fail('the import failed because of an internal error');
-			})
-			.finally(() => port1.close());
+			});
 		return this.#last;
+	}
+
+	/** Has the chunk read and, after the one before it, written. It is given to other threads when those that had it were ended because of a line. */
+	async #settled(chunk: Part & Pick<ImportTask, 'ranges'>, before: Promise<void>): Promise<ImportResult> {
+		for (;;) {
+			if (this.#threads === undefined || this.#end) return { kind: 'stopped' };
+			const { port1, port2 } = new MessageChannel();
+			const turn = before.then(() => port1.postMessage((this.#end ? 'stop' : 'go') satisfies Go));
+			const given = { path: bodyOf(this.#directory), ...chunk, ...this.#parameters, tooCostly: [...this.#tooCostly] };
+			try {
+				const [result] = await Promise.all([this.#threads.run({ kind: 'import', job: this.key, ...given }, port2), turn]);
+				return result;
+			} catch (error) {
+				if (!(error instanceof ThreadsEnded)) throw error;
+				this.#passOver(error);
+			} finally {
+				port1.close();
+			}
+		}
+	}
+
+	/** The line at which the threads were ended is refused when its chunk is read again. */
+	#passOver({ line, isUnsure }: ThreadsEnded): void {
+		this.#tooCostly.add(line);
+		const why = `line ${line} takes more processor time than is allowed (IMPORT_LINE_CPU_MS_MAX)`;
+		if (isUnsure) this.#fail(`${why}, and lines before it were being stored; whether they were is not known`);
+		if (this.#tooCostly.size > tooCostlyMax) this.#fail(`${why}, as do ${tooCostlyMax} others`);
 	}
 
 	async #take(result: ImportResult): Promise<void> {

@@ -19,7 +19,7 @@ import type { BulkConnection } from '#storage/bulk-connection.ts';
 import type { WorkerDatabase } from '#storage/database.ts';
 import { checkPatients, importRows } from '#storage/import-rows.ts';
 import { ReadSet } from '#storage/read-set.ts';
-import { noDefinitions, SiteDefinitions } from '#storage/site-definitions.ts';
+import { SiteDefinitions } from '#storage/site-definitions.ts';
 import { checkCommitted } from '#storage/sqlstate.ts';
 import { plainArray } from '#storage/statement.ts';
 import { readPosition, settleLines } from '#storage/statements/bulk-job.ts';
@@ -28,8 +28,9 @@ import { transact, WasCommitted } from '#storage/transact.ts';
 import { WriteSet } from '#storage/write-set.ts';
 import type { BulkLimits } from './limits.ts';
 import { lineNotices, lineOutcome } from './line.ts';
+import { LineNotes } from './line-notes.ts';
 import { type Chunk, type ChunkLine, readChunk } from './read-chunk.ts';
-import type { Go, ImportResult, ImportTask, TypeCounts, WaitingLine } from './task.ts';
+import { checksOwnProfiles, type Go, type ImportResult, type ImportTask, type TypeCounts, type WaitingLine } from './task.ts';
 
 export interface ImportOptions {
 	database: WorkerDatabase;
@@ -83,8 +84,9 @@ export class Importing {
 	}
 
 	/** Returns the profiles and terms of the site of an import; undefined while the database is away. */
-	async libraryOf({ job, definitionsVersion, profiles }: ImportTask): Promise<Library | undefined> {
-		if (profiles === 'off' || definitionsVersion === noDefinitions) return bundledLibrary();
+	async libraryOf(task: ImportTask): Promise<Library | undefined> {
+		const { job, definitionsVersion } = task;
+		if (!checksOwnProfiles(task)) return bundledLibrary();
 		let connection: BulkConnection | undefined;
 		try {
 			connection = await this.connected();
@@ -132,8 +134,11 @@ export async function runImport(task: ImportTask, importing: Importing): Promise
 	try {
 		const library = await importing.libraryOf(task);
 		if (library === undefined) return { kind: 'unavailable' };
-		const chunk = await readChunk(task, { ...importing.options, library });
+		const notes = new LineNotes(task.notes);
+		notes.noteThread();
+		const chunk = await readChunk(task, { ...importing.options, library, notes });
 		if ((await said) === 'stop') return { kind: 'stopped' };
+		notes.writing();
 		return await new ChunkWriting(task, importing, chunk).settle();
 	} finally {
 		task.port.close();

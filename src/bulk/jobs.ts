@@ -7,7 +7,6 @@ import type { Quotas } from '#core/node-line.ts';
 import type { Place } from '#core/place.ts';
 import { RepeatedTrouble } from '#core/repeated.ts';
 import { takeShares } from '#core/take-shares.ts';
-import { TaskPool } from '#core/task-pool.ts';
 import { type Stoppable, systemTimers } from '#core/timers.ts';
 import { BulkJobTable, type BulkKind, type BulkState, type JobKey, type StoredJob } from '#storage/bulk-jobs.ts';
 import type { Database } from '#storage/database.ts';
@@ -17,6 +16,7 @@ import { ImportJob, type ImportParameters } from './import-job.ts';
 import type { JobEnd, LocalJob } from './local-job.ts';
 import type { BulkMetrics } from './metrics.ts';
 import { LineIndex, spool } from './spool.ts';
+import { BulkThreads } from './threads.ts';
 import type { BulkWorkerSettings } from './worker.ts';
 
 export interface BulkOptions {
@@ -52,8 +52,6 @@ const beatMs = 1000;
 const silentMsMax = 120_000;
 /** Files of expired jobs are removed this often. A caller is answered by the time of expiry, not by this. */
 const sweepMs = 60_000;
-/** A thread without work ends after this. The next job starts another. */
-const threadIdleMs = 30_000;
 /** Jobs that have not ended by then are cut off, and count as interrupted. */
 const closeMsMax = 10_000;
 /** A buffer size. */
@@ -83,7 +81,7 @@ export class BulkJobs {
 	/** Folders that no row named when they were last looked at. */
 	#unknown = new Set<string>();
 	readonly #table: BulkJobTable;
-	readonly #pool: TaskPool;
+	readonly #threads: BulkThreads;
 	readonly #receiving = new Set<JobKey>();
 	readonly #waiting: LocalJob[] = [];
 	readonly #running = new Map<LocalJob, Promise<void>>();
@@ -98,18 +96,8 @@ export class BulkJobs {
 		this.#directory = new BulkDirectory(dataDir);
 		this.#processIds = this.#directory.processIds();
 		this.#table = new BulkJobTable(database.journal);
-		this.#pool = new TaskPool({
-			filename: worker.href,
-			workerData: { databaseUrl: database.url, limits, logLevel } satisfies BulkWorkerSettings,
-			minThreads: 0,
-			maxThreads: workers,
-			idleTimeout: threadIdleMs,
-			// While one task waits for the database, another's lines are checked. A job's tasks start in their order.
-			concurrentTasksPerWorker: 2 + limits.bulkRunningMax,
-			atomics: 'disabled',
-			// A chunk's garbage is collected early in a nursery of this size.
-			resourceLimits: { maxYoungGenerationSizeMb: 128 },
-		});
+		const settings = { databaseUrl: database.url, limits, logLevel };
+		this.#threads = new BulkThreads({ worker, workers, settings, log: options.log });
 		metrics.beforeCollect(() => metrics.bulkWaiting.set(this.#waiting.length));
 	}
 
@@ -198,7 +186,7 @@ export class BulkJobs {
 	async startExport(caller: JobCaller, parameters: ExportParameters): Promise<string> {
 		const key = await this.#note(caller, 'export', 'waiting', parameters);
 		const directory = this.#directory.create('export', key.id);
-		this.#enqueue(new ExportJob(key, directory, parameters, { pool: this.#pool, metrics: this.#options.metrics }));
+		this.#enqueue(new ExportJob(key, directory, parameters, { pool: this.#threads.exports, metrics: this.#options.metrics }));
 		return key.id;
 	}
 
@@ -221,7 +209,7 @@ export class BulkJobs {
 		} finally {
 			this.#receiving.delete(key);
 		}
-		const means = { pool: this.#pool, window: workers + 1, table: this.#table, limits, metrics, log };
+		const means = { threads: this.#threads, window: workers + 1, table: this.#table, limits, metrics, log };
 		this.#enqueue(new ImportJob(key, directory, index, parameters, means));
 		return key.id;
 	}
@@ -372,7 +360,7 @@ export class BulkJobs {
 		});
 		const late = new Promise((resolve) => setTimeout(resolve, closeMsMax).unref());
 		await Promise.race([Promise.allSettled(ended), late]);
-		await this.#pool.destroy();
+		await this.#threads.close();
 		try {
 			await this.#table.interruptOf([this.#processId]);
 		} catch (error) {

@@ -69,6 +69,13 @@ export const bulkLimitDefinitions = {
 		max: 256 * MiB,
 		answer: 'bytes of one line of an import; a longer line is refused, the others are imported',
 	},
+	importLineCpuMsMax: {
+		variable: 'IMPORT_LINE_CPU_MS_MAX',
+		default: 10_000,
+		min: 100,
+		max: 600_000,
+		answer: 'processor time to read and check one line of an import; the line is refused, the others are imported',
+	},
 	importChunkLinesMax: {
 		variable: 'IMPORT_CHUNK_LINES_MAX',
 		default: 2000,

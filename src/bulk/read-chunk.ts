@@ -5,6 +5,7 @@ import type { FhirLimits } from '#fhir/limits.ts';
 import type { Library } from '#fhir/profiles/library.ts';
 import type { BulkLimits } from './limits.ts';
 import { lineOutcome, looksLikePatient, type ReadLine, readLine } from './line.ts';
+import type { LineNotes } from './line-notes.ts';
 import type { ImportTask, LineRange } from './task.ts';
 
 export interface ChunkLine extends ReadLine {
@@ -26,6 +27,7 @@ export interface ReadOptions {
 	/** The profiles and terms of the site. */
 	library: Library;
 	log: Log;
+	notes: LineNotes;
 }
 
 /** The number of lines checked without a pause, because the thread that also waits for the database must not be blocked for long. */
@@ -81,13 +83,18 @@ function isBlank(text: Buffer): boolean {
 	return text.every((byte) => byte === 0x20 || byte === 0x09 || byte === 0x0d);
 }
 
-function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange, { limits, library, log }: ReadOptions): void {
+function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange, { limits, library, log, notes }: ReadOptions): void {
 	if (looksLikePatient(text) !== (task.part === 'patients')) {
 		chunk.hasOthers = true;
 		return;
 	}
 	chunk.lines++;
+	if (task.tooCostly.includes(range.line)) {
+		chunk.refused.push(lineOutcome(range.line, tooCostly()));
+		return;
+	}
 	const { jsonDepthMax, repetitionsMax } = limits;
+	notes.begin(range.line);
 	try {
 		const { checkReferences, mergedReferences, reportWrites, profiles, base } = task;
 		const settings = { jsonDepthMax, repetitionsMax, checkReferences, mergedReferences, reportWrites, profiles, library, base };
@@ -96,5 +103,11 @@ function takeLine(chunk: Chunk, task: ImportTask, text: Buffer, range: LineRange
 		if (!(error instanceof Failure)) log.error({ err: error, jobId: task.job.id, line: range.line }, 'a line could not be read');
 		const failure = error instanceof Failure ? error : new Failure('internal', 'the line could not be read', { cause: error });
 		chunk.refused.push(lineOutcome(range.line, failure));
+	} finally {
+		notes.end();
 	}
+}
+
+function tooCostly(): Failure {
+	return new Failure('too-costly', 'to read and check the line takes more processor time than is allowed (IMPORT_LINE_CPU_MS_MAX)');
 }

@@ -4,6 +4,7 @@ import type { SettingValue } from '#record/settings/settings.ts';
 import type { ResourceType } from '#record/table-shape.ts';
 import type { JobKey } from '#storage/bulk-jobs.ts';
 import type { PatientScope } from '#storage/export-patients.ts';
+import { noDefinitions } from '#storage/site-definitions.ts';
 
 /** Messages between the main thread and a bulk worker. Every task has a port of its own for messages during the task. */
 export type BulkTask = ExportTask | ImportTask;
@@ -80,8 +81,17 @@ export interface ImportTask {
 	base: string;
 	/** Row ids of patients that come with later chunks of this part. Undefined means that a resource waits if its patient does not exist. */
 	expected: readonly string[] | undefined;
+	/** Lines that took too much processor time before. They are refused. */
+	tooCostly: readonly number[];
+	/** Where the worker notes the line at work, for LineNotes. */
+	notes: SharedArrayBuffer;
 	/** The main thread sends `Go` when the previous chunk is committed. */
 	port: MessagePort;
+}
+
+/** Tells whether the lines are checked against profiles that the site has loaded, whose expressions nobody here has seen. */
+export function checksOwnProfiles({ profiles, definitionsVersion }: Pick<ImportTask, 'profiles' | 'definitionsVersion'>): boolean {
+	return profiles !== 'off' && definitionsVersion !== noDefinitions;
 }
 
 /** `stop` ends the import. */

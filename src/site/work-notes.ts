@@ -1,4 +1,4 @@
-import { readlinkSync } from 'node:fs';
+import { osThread } from '#core/thread-time.ts';
 import { type BatchNotes, wholeBatch } from '#record/batch-notes.ts';
 
 /** A piece of work that a worker has begun and not ended. */
@@ -77,13 +77,5 @@ export class WorkNotes {
 
 	hasCommitted(slot: number): boolean {
 		return Atomics.load(this.#fields, fields.commits + slot) !== 0;
-	}
-}
-
-function osThread(): number {
-	try {
-		return Number(readlinkSync('/proc/thread-self').split('/').at(-1));
-	} catch {
-		return 0;
 	}
 }

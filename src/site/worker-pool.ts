@@ -1,6 +1,5 @@
-import { readFileSync } from 'node:fs';
-import type { Worker } from 'node:worker_threads';
 import { TaskPool } from '#core/task-pool.ts';
+import { threadCpuMs } from '#core/thread-time.ts';
 import type { IngestTask, IngestTaskResult } from './task.ts';
 
 /** One thread, which processes several batches at a time. A thread that ends is followed by another. */
@@ -15,22 +14,6 @@ export interface WorkerPool {
 
 /** Opens a thread that keeps these notes of its work, and has so many batches at a time. */
 export type OpenPool = (notes: SharedArrayBuffer, batches: number) => WorkerPool;
-
-/** Returns the processor time of a thread of this process, which Linux counts in hundredths of a second; undefined elsewhere. */
-function threadCpuMs(osThread: number): number | undefined {
-	if (osThread === 0) return undefined;
-	try {
-		const stat = readFileSync(`/proc/self/task/${osThread}/stat`, 'latin1');
-		// The name of the thread may hold spaces; it ends with the last bracket.
-		const [user, system] = stat
-			.slice(stat.lastIndexOf(')') + 2)
-			.split(' ')
-			.slice(11, 13);
-		return (Number(user) + Number(system)) * 10;
-	} catch {
-		return undefined;
-	}
-}
 
 /** Opens a Piscina of one thread. */
 export function openPiscina(worker: URL, settings: unknown, notes: SharedArrayBuffer, batches: number): WorkerPool {
@@ -50,13 +33,8 @@ export function openPiscina(worker: URL, settings: unknown, notes: SharedArrayBu
 		get threads() {
 			return pool.threads;
 		},
-		// Elsewhere than on Linux the busy time of the thread's event loop stands in. It also counts time that the processor gave to others.
-		cpuMs: (osThread) => threadCpuMs(osThread) ?? busyMs(pool.threads),
+		cpuMs: (osThread) => threadCpuMs(osThread, pool.threads),
 		run: (task, options) => pool.run(task, options),
 		destroy: () => pool.destroy(),
 	};
-}
-
-function busyMs(threads: readonly Worker[]): number {
-	return threads.reduce((busy, { performance }) => busy + performance.eventLoopUtilization().active, 0);
 }
