@@ -73,9 +73,9 @@ function takesLong(slot: SlotLoad, expectedMs: number, nowMs: number): boolean {
 	return slot.longInFlight === 0 || (slot.expectedMs + expectedMs <= pipelinedMs && nowMs - slot.progressMs < pipelinedMs);
 }
 
-/** Tells whether the read that is answered next takes longer than a short one. */
+/** Tells whether the read that is answered next takes much longer than a short one. A pause of a few milliseconds may be that of a busy machine. */
 export function isStalled({ inFlight, progressMs }: SlotLoad, nowMs: number): boolean {
-	return inFlight > 0 && nowMs - progressMs >= stalledMs;
+	return inFlight > 0 && nowMs - progressMs >= pipelinedMs;
 }
 
 export function isLong(expectedMs: number): boolean {

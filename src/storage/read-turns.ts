@@ -64,8 +64,9 @@ export class ReadTurns<Slot extends TurnSlot> {
 
 	/** Takes a place on a connection. @returns undefined if the read has to wait */
 	enter(read: Read): Slot | undefined {
-		this.#noteStalled();
-		return read.isLong && this.#waiting.has(read.siteId ?? '') ? undefined : this.#enter(read);
+		const nowMs = performance.now();
+		this.#noteStalled(nowMs);
+		return read.isLong && this.#waiting.has(read.siteId ?? '') ? undefined : this.#enter(read, nowMs);
 	}
 
 	/** Takes a place on a connection when the read's turn comes. @throws WaitedTooLong */
@@ -99,8 +100,8 @@ export class ReadTurns<Slot extends TurnSlot> {
 		if (this.#waiting.size > 0) this.#serve();
 	}
 
-	#enter(read: Read): Slot | undefined {
-		const now = { nowMs: performance.now(), dateMs: Date.now() };
+	#enter(read: Read, nowMs: number): Slot | undefined {
+		const now = { nowMs, dateMs: Date.now() };
 		const slot = read.isLong ? longSlot(this.#slots, read, now) : chosenSlot(this.#slots, read.expectedMs, now);
 		if (slot === undefined) return undefined;
 		if (slot.inFlight === 0) slot.progressMs = now.nowMs;
@@ -125,7 +126,7 @@ export class ReadTurns<Slot extends TurnSlot> {
 		if (queue === undefined || first === undefined) return false;
 		// Others of its kind may have ended meanwhile.
 		this.#expect(first.read);
-		const slot = this.#enter(first.read);
+		const slot = this.#enter(first.read, performance.now());
 		if (slot === undefined) return false;
 		clearTimeout(first.timer);
 		queue.shift();
@@ -136,8 +137,7 @@ export class ReadTurns<Slot extends TurnSlot> {
 	}
 
 	/** A read that seemed short and does not end is a long one, and so are the next ones of its kind. */
-	#noteStalled(): void {
-		const nowMs = performance.now();
+	#noteStalled(nowMs: number): void {
 		for (const slot of this.#slots) {
 			if (!isStalled(slot, nowMs)) continue;
 			const [head] = slot.reads;
