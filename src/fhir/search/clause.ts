@@ -185,9 +185,9 @@ function stringClause(
 }
 
 function tokenParameterClause(named: Named, parameter: SearchParameter & { type: 'token' }, values: readonly string[]): Clause {
-	const { name, modifier, terminology, valuesMax } = named;
-	if (isCodeModifier(modifier) && terminology !== undefined && hasCodes(parameter)) {
-		const clause = tokenClause(parameter, tokensMeant(name, modifier, values, terminology, valuesMax));
+	const { name, modifier, terms, valuesMax } = named;
+	if (isCodeModifier(modifier) && terms !== undefined && hasCodes(parameter)) {
+		const clause = tokenClause(parameter, tokensMeant(name, modifier, values, terms, valuesMax));
 		return modifier === 'not-in' ? { kind: 'not', clause } : clause;
 	}
 	switch (named.modifier) {

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
-import type { Terminology } from '../terminology/value-sets.ts';
+import type { SearchTerms } from './subsumption.ts';
 
 /** A parameter in a search. */
 export interface Named {
@@ -14,7 +14,7 @@ export interface Named {
 	/** The FHIR base URL. */
 	base: string;
 	/** The value sets and code systems of the site, where they are at hand. */
-	terminology: Terminology | undefined;
+	terms: SearchTerms | undefined;
 	/** The largest number of values for which one may stand. */
 	valuesMax: number;
 }

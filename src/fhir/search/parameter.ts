@@ -5,10 +5,10 @@ import { termTexts } from '#record/search-term.ts';
 import { indexedValueOf } from '../indexed-parameters.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
-import type { Terminology } from '../terminology/value-sets.ts';
 import { clauseOf } from './clause.ts';
 import { anyOf, ledThrough } from './lead.ts';
 import type { SearchLimits } from './parsed-search.ts';
+import type { SearchTerms } from './subsumption.ts';
 
 function metaToken(member: string, documentation: string): SearchParameter {
 	const [path, textPaths] = [`$.${member}`, [`$.${member}.display`]];
@@ -43,7 +43,7 @@ export interface ParameterOptions {
 	scopes: Scopes | undefined;
 	/** The largest number of values of a search. */
 	limits: Pick<SearchLimits, 'searchValuesMax'>;
-	terminology?: Terminology | undefined;
+	terms?: SearchTerms | undefined;
 }
 
 /** A clause; undefined when the value is empty; `unknown` when there is no such parameter. */
@@ -69,8 +69,8 @@ export function parameterClause(
 	if (parameter === undefined || rest.length > 0) return 'unknown';
 	// The entries of a List are part of that List.
 	if (parameter.type === 'special') requireScope(options.scopes, 'List', 's');
-	const { base, terminology, limits } = options;
-	return clauseOf({ name: plain, modifier, value, parameter, definition, base, terminology, valuesMax: limits.searchValuesMax });
+	const { base, terms, limits } = options;
+	return clauseOf({ name: plain, modifier, value, parameter, definition, base, terms, valuesMax: limits.searchValuesMax });
 }
 
 function refuseDepth(depth: number, name: string): void {

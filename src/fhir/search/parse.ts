@@ -4,9 +4,10 @@ import type { ResourceDefinition } from '../resource.ts';
 import { scopeClause, withinScopes } from '../scope-clause.ts';
 import { extentOf } from '../shape.ts';
 import type { Terminology } from '../terminology/value-sets.ts';
-import { parameterClause } from './parameter.ts';
+import { type ParameterOptions, parameterClause } from './parameter.ts';
 import type { Iteration, ParsedSearch, SearchLimits } from './parsed-search.ts';
 import { cursorParameter, inclusionParameters, inclusionsOf, invalid, iterationsOf, resultParameters } from './result.ts';
+import { searchTerms } from './subsumption.ts';
 
 export interface SearchOptions {
 	limits: SearchLimits;
@@ -52,6 +53,8 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 		shape: undefined,
 		total: false,
 	};
+	const { terminology } = options;
+	const parameterOptions = { ...options, terms: terminology && searchTerms(terminology) };
 	const unknown = new Set<string>();
 	const seen = new Set<string>();
 	for (const [name, value] of pairs) {
@@ -62,7 +65,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 			resultParameters[name]?.(search, value, definition, options.limits);
 		} else if (Object.hasOwn(inclusionParameters, name)) {
 			readInclusion(search, definition, name, value, options);
-		} else if (!readParameter(search, definition, name, value, options)) {
+		} else if (!readParameter(search, definition, name, value, parameterOptions)) {
 			unknown.add(printable(name));
 		}
 	}
@@ -116,7 +119,13 @@ function addNew<Item>(list: Item[], items: readonly Item[]): void {
 }
 
 /** Returns false when there is no such parameter. */
-function readParameter(search: ParsedSearch, definition: ResourceDefinition, name: string, value: string, options: SearchOptions): boolean {
+function readParameter(
+	search: ParsedSearch,
+	definition: ResourceDefinition,
+	name: string,
+	value: string,
+	options: ParameterOptions,
+): boolean {
 	const clause = parameterClause(definition, name, value, options);
 	if (clause === 'unknown') return false;
 	if (clause === undefined) return true;

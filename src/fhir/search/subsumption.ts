@@ -1,7 +1,17 @@
 import { Failure } from '#core/failure.ts';
 import type { SearchParameter } from '../resource.ts';
-import type { Terminology } from '../terminology/value-sets.ts';
+import type { Expansion, Terminology } from '../terminology/value-sets.ts';
 import { separatorOf, unescaped } from './escape.ts';
+
+/** The value sets and code systems of a site for one search. All of its parameters share the work that its expansions may take. */
+export interface SearchTerms {
+	terminology: Terminology;
+	expand: Expansion;
+}
+
+export function searchTerms(terminology: Terminology): SearchTerms {
+	return { terminology, expand: terminology.expansion() };
+}
 
 /** Modifiers of tokens that mean codes by value sets and hierarchies (FHIR R4 §3.1.1.4.10). */
 export const codeModifiers = ['in', 'not-in', 'below', 'above'] as const;
@@ -26,37 +36,34 @@ export function namesCodes(query: string): boolean {
  * Returns the tokens for which the values of such a parameter stand, as a search without a modifier would have them.
  * @throws Failure `not-supported` for a value set or code system that is not known, or not in full; `invalid` for too many codes
  */
-export function tokensMeant(
-	name: string,
-	modifier: CodeModifier,
-	values: readonly string[],
-	terminology: Terminology,
-	max: number,
-): string[] {
+export function tokensMeant(name: string, modifier: CodeModifier, values: readonly string[], terms: SearchTerms, max: number): string[] {
 	const of = modifier === 'in' || modifier === 'not-in' ? ofValueSet : modifier === 'below' ? below : above;
-	const tokens = [...new Set(values.flatMap((value) => of(name, value, terminology)))];
-	if (tokens.length > max) throw refused(name, `stands for ${tokens.length} codes; a search may have at most ${max} values`);
-	return tokens;
+	const tokens = new Set<string>();
+	for (const value of new Set(values)) {
+		for (const token of of(name, value, terms)) tokens.add(token);
+		if (tokens.size > max) throw refused(name, `stands for ${tokens.size} codes or more; a search may have at most ${max} values`);
+	}
+	return [...tokens];
 }
 
 function refused(name: string, words: string): Failure {
 	return new Failure('not-supported', `${name} ${words}`, { location: { expression: name } });
 }
 
-function ofValueSet(name: string, value: string, terminology: Terminology): string[] {
+function ofValueSet(name: string, value: string, { terminology, expand }: SearchTerms): string[] {
 	const url = unescaped(value);
 	if (terminology.valueSet(url) === undefined) throw refused(name, 'names a value set that is not known here');
-	const members = terminology.expand(url);
+	const members = expand(url);
 	if (members === undefined) throw refused(name, 'names a value set whose codes are not listed here in full');
 	return members.map(({ system, code }) => token(system, code));
 }
 
-function below(name: string, value: string, terminology: Terminology): string[] {
+function below(name: string, value: string, { terminology }: SearchTerms): string[] {
 	const { system, code, index } = placeOf(name, value, terminology);
 	return (index.withBelow(code) ?? [code]).map((one) => token(system, one));
 }
 
-function above(name: string, value: string, terminology: Terminology): string[] {
+function above(name: string, value: string, { terminology }: SearchTerms): string[] {
 	const { system, code, index } = placeOf(name, value, terminology);
 	return [code, ...(index.find(code)?.above ?? [])].map((one) => token(system, one));
 }

@@ -30,7 +30,8 @@ export function expand(terminology: Terminology, parameters: TermParameters, at:
 	const set = terminology.valueSet(url);
 	if (set === undefined) throw new Failure('not-found', `the value set ${shown(url)} is not known here`);
 	const all = terminology.expand(url);
-	if (all === undefined) throw new Failure('unprocessable', `the codes of the value set ${shown(url)} are not listed here in full`);
+	if (all === undefined)
+		throw new Failure('unprocessable', `the codes of the value set ${shown(url)} are not listed here in full, or it includes itself`);
 	const filter = parameters.get('filter')?.toLowerCase();
 	const matches = filter === undefined ? all : all.filter((member) => isMeant(member, filter));
 	const offset = whole(parameters, 'offset') ?? 0;

@@ -88,10 +88,10 @@ function expansionOf(expansion: JsonObject | undefined, counted: Counted): NonNu
 			const [system, code] = [asText(entry['system']), asText(entry['code'])];
 			if (system !== undefined && code !== undefined && entry['abstract'] !== true) {
 				const display = asText(entry['display']);
-				bySystem.set(system, [
-					...(bySystem.get(system) ?? []),
-					conceptOf({ code, ...(display === undefined ? {} : { display }) }, counted, 0),
-				]);
+				const concept = conceptOf({ code, ...(display === undefined ? {} : { display }) }, counted, 0);
+				const concepts = bySystem.get(system);
+				if (concepts === undefined) bySystem.set(system, [concept]);
+				else concepts.push(concept);
 				added++;
 			}
 			if (depth < depthMax) added += add(asObjects(entry['contains']), depth + 1);

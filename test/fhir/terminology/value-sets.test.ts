@@ -122,3 +122,67 @@ describe('a value set', () => {
 		assert.deepEqual([terms.member('urn:vs:folded', 'urn:folded', 'aB'), terms.member('urn:vs:all', 'urn:animals', 'Cat')], [true, false]);
 	});
 });
+
+/** A terminology over sets of parts alone, and how often each set was asked for. */
+function counted(composes: Readonly<Record<string, object>>): { terms: Terminology; asked: Map<string, number> } {
+	const definitions = new Map(
+		Object.entries(composes).map(([url, compose]) => [
+			url,
+			readValueSet({ resourceType: 'ValueSet', url, name: url, compose: JSON.parse(JSON.stringify(compose)) }),
+		]),
+	);
+	const asked = new Map<string, number>();
+	const terms = new Terminology({
+		codeSystem: () => undefined,
+		valueSet: (canonical) => {
+			const [url = ''] = canonical.split('|');
+			asked.set(url, (asked.get(url) ?? 0) + 1);
+			return definitions.get(url);
+		},
+	});
+	return { terms, asked };
+}
+
+const one = { system: 'urn:s', concept: [{ code: 'one' }] };
+
+describe('value sets that include each other', () => {
+	const chain = Object.fromEntries(
+		Array.from({ length: 20 }, (_, level) => {
+			const next = `urn:${level + 1}`;
+			return [`urn:${level}`, { include: level === 19 ? [one] : [{ valueSet: [next] }, { valueSet: [next, next] }] }];
+		}),
+	);
+
+	test('are each evaluated once, on every way that leads to them', () => {
+		for (const ask of [
+			(terms: Terminology) => assert.deepEqual(terms.expand('urn:0'), [{ system: 'urn:s', code: 'one', display: 'one' }]),
+			(terms: Terminology) => assert.equal(terms.member('urn:0', 'urn:s', 'one'), true),
+			(terms: Terminology) => assert.equal(terms.member('urn:0', 'urn:s', 'two'), false),
+		]) {
+			const { terms, asked } = counted(chain);
+			ask(terms);
+			assert.deepEqual([asked.size, ...new Set(asked.values())], [20, 1]);
+		}
+	});
+
+	test('in a circle are not known, by however many names one set includes itself', () => {
+		const valueSet = Array.from({ length: 50 }, (_, index) => `urn:self|${index}`);
+		const { terms, asked } = counted({ 'urn:self': { include: [{ valueSet }, one] }, 'urn:a': { include: [{ valueSet: ['urn:self'] }] } });
+		assert.equal(terms.expand('urn:a'), undefined);
+		assert.ok((asked.get('urn:self') ?? 0) <= 51, `${asked.get('urn:self')} times`);
+		assert.equal(terms.member('urn:a', 'urn:s', 'two'), undefined);
+		assert.equal(terms.member('urn:a', 'urn:s', 'one'), true);
+	});
+
+	test('are refused as too costly when they make too much work together', () => {
+		const concept = Array.from({ length: 40_000 }, (_, index) => ({ code: `c${index}`, display: 'x' }));
+		const levels = Array.from({ length: 200 }, (_, index) => ({ valueSet: ['urn:many', `urn:many|${index}`] }));
+		const { terms } = counted({ 'urn:many': { include: [{ system: 'urn:s', concept }] }, 'urn:all': { include: levels } });
+		assert.throws(() => terms.expand('urn:all'), { name: 'Failure', code: 'too-costly' });
+		assert.equal(terms.expand('urn:many')?.length, 40_000);
+		const names = Array.from({ length: 5000 }, (_, index) => ({ valueSet: [`urn:none|${index}`] }));
+		const wide = counted({ 'urn:wide': { include: names } });
+		assert.equal(wide.terms.member('urn:wide', 'urn:s', 'one'), undefined);
+		assert.ok((wide.asked.get('urn:none') ?? 0) < 5000);
+	});
+});

@@ -116,6 +116,31 @@ describe('$lookup and $validate-code', () => {
 	});
 });
 
+describe('value sets that include each other', () => {
+	test('are refused where they make a circle, and evaluated once where they make a chain', async () => {
+		const circle = 'urn:vs:circle';
+		const valueSet = (url: string, ...include: object[]) => ({ resourceType: 'ValueSet', url, name: 'V', compose: { include } });
+		const levels = Array.from({ length: 20 }, (_, level) => {
+			const next = `urn:vs:${level + 1}`;
+			const part = level === 19 ? { system: ward, concept: [{ code: 'N1' }] } : { valueSet: [next, `${next}|1`, `${next}|2`] };
+			return valueSet(`urn:vs:${level}`, part);
+		});
+		const sets = [valueSet(circle, { valueSet: [circle, circle, circle] }), ...levels];
+		const packed = fhirPackage(Object.fromEntries(sets.map((set, index) => [`package/ValueSet-${index}.json`, set])));
+		await addProfiles(service.administration, { site: 'west', file: packed.toString('base64') });
+		const inCircle = await west('GET', `/ValueSet/$expand?url=${circle}`);
+		assert.deepEqual(failed(inCircle), [422, 'OperationOutcome', 'processing']);
+		assert.match(inCircle.text, /includes itself/);
+		const isIn = await west('GET', `/ValueSet/$validate-code?url=${circle}&system=${ward}&code=N1`);
+		assert.deepEqual(failed(isIn), [422, 'OperationOutcome', 'processing']);
+		assert.deepEqual(failed(await west('GET', `/Observation?code:in=${circle}`)), [400, 'OperationOutcome', 'not-supported']);
+		assert.deepEqual(codes(await west('GET', '/ValueSet/$expand?url=urn:vs:0')), ['N1']);
+		const inChain = await west('GET', `/ValueSet/$validate-code?url=urn:vs:0&system=${ward}&code=N1`);
+		assert.deepEqual(partOf(inChain, 'result'), true);
+		assert.equal((await west('GET', '/Observation?code:in=urn:vs:0')).status, 200);
+	});
+});
+
 describe('a search', () => {
 	test('finds codes by value sets and hierarchies', async () => {
 		for (const code of ['house', 'N1', 'N2', 'garden']) {
