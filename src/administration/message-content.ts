@@ -43,19 +43,40 @@ function likeOf(pattern: string): (found: string) => boolean {
 	};
 }
 
-/** The condition holds if it does for one repetition of the field in one segment, and a negated one if it does for none. */
-export function satisfies(segments: readonly Segment[], { segment, field, component, isNegated, holds }: ContentCondition): boolean {
-	const found = segments.some((each) => {
-		if (each.id !== segment) return false;
-		for (let repetition = 0; repetition < each.repetitions(field); repetition++) {
-			if (component !== undefined ? holds(each.text(field, component, repetition)) : isHeld(each, field, repetition, holds)) return true;
+/** The work on a message, which may have hundreds of thousands of repetitions. */
+export interface ContentWork {
+	/** Lets others have their turn when it is due. Resolves with false when the time for the message is over. */
+	goesOn(): Promise<boolean>;
+}
+
+/** So many segments and repetitions are looked at before the work asks whether it goes on. */
+const stretch = 256;
+
+/**
+ * The condition holds if it does for one repetition of the field in one segment, and a negated one if it does for none. Undefined when the
+ * work ended before that was known.
+ */
+export async function satisfies(
+	segments: readonly Segment[],
+	condition: ContentCondition,
+	work: ContentWork,
+): Promise<boolean | undefined> {
+	const { segment, field, isNegated } = condition;
+	let looked = 0;
+	for (const each of segments) {
+		if (++looked % stretch === 0 && !(await work.goesOn())) return undefined;
+		// To count the repetitions is to walk over the whole field, so they are counted once.
+		const repetitions = each.id === segment ? each.repetitions(field) : 0;
+		for (let repetition = 0; repetition < repetitions; repetition++) {
+			if (++looked % stretch === 0 && !(await work.goesOn())) return undefined;
+			if (isHeld(each, repetition, condition)) return !isNegated;
 		}
-		return false;
-	});
-	return found !== isNegated;
+	}
+	return isNegated;
 }
 
 /** A field is its first component, too: the code of OBX-3, the family name of PID-5. */
-function isHeld(segment: Segment, field: number, repetition: number, holds: ContentCondition['holds']): boolean {
+function isHeld(segment: Segment, repetition: number, { field, component, holds }: ContentCondition): boolean {
+	if (component !== undefined) return holds(segment.text(field, component, repetition));
 	return holds(segment.display(field, repetition)) || holds(segment.text(field, 1, repetition));
 }

@@ -3,26 +3,9 @@ import { describe, test } from 'node:test';
 import { Message } from '#hl7v2/message.ts';
 import type { Segment } from '#hl7v2/segment.ts';
 import { wire } from '#test/support/hl7v2.ts';
+import { searched } from '#test/support/searched.ts';
 
 const header = 'MSH|^~\\&|APP|FAC|TO|THERE|20260102||ORU^R01^ORU_R01|C1|P|2.5.1';
-
-/** How many characters `read` has searched with indexOf, and how often. */
-function searched(read: () => void): { characters: number; calls: number } {
-	const original = String.prototype.indexOf;
-	const work = { characters: 0, calls: 0 };
-	String.prototype.indexOf = function (this: string, wanted: string, position = 0): number {
-		const found = original.call(this, wanted, position);
-		work.calls += 1;
-		work.characters += (found === -1 ? this.length : found + 1) - position;
-		return found;
-	};
-	try {
-		read();
-	} finally {
-		String.prototype.indexOf = original;
-	}
-	return work;
-}
 
 function obx(...fields: readonly string[]): Segment {
 	const segment = Message.parse(wire(header, ['OBX', ...fields].join('|'))).first('OBX');

@@ -50,7 +50,9 @@ class SegmentView {
 		// OBX-2 names the datatype of OBX-5.
 		const datatype = segment.id === 'OBX' && number === 5 ? segment.text(2) : (known?.datatype ?? '');
 		const repetitions: RepetitionReading[] = [];
-		for (let index = 0; index < segment.repetitions(number) && this.#budget.spend(); index++) {
+		// To count the repetitions is to walk over the whole field, so they are counted once.
+		const count = segment.repetitions(number);
+		for (let index = 0; index < count && this.#budget.spend(); index++) {
 			repetitions.push(this.#repetition(number, index, { name: '', datatype, table: known?.table }));
 		}
 		return { number, name: known?.name ?? null, datatype: datatype || null, deletes: segment.isNull(number), repetitions };
