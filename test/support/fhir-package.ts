@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib';
 /** Makes a package.tgz as the FHIR package specification has it. A name above 100 bytes gets a pax header. */
 export function fhirPackage(files: Readonly<Record<string, object>>, about = { name: 'example.fhir.profiles', version: '1.0.0' }): Buffer {
 	const entries = Object.entries({ 'package/package.json': about, ...files }).flatMap(([name, content]) => {
-		const pax = name.length > 100 ? [entry('PaxHeader', 'x', Buffer.from(record(`path=${name}`)))] : [];
-		return [...pax, entry(name.slice(0, 100), '0', Buffer.from(JSON.stringify(content)))];
+		const pax = name.length > 100 ? [tarEntry('PaxHeader', 'x', Buffer.from(record(`path=${name}`)))] : [];
+		return [...pax, tarEntry(name.slice(0, 100), '0', Buffer.from(JSON.stringify(content)))];
 	});
 	return gzipSync(Buffer.concat([...entries, Buffer.alloc(1024)]));
 }
@@ -16,7 +16,8 @@ function record(text: string): string {
 	return `${length + digits} ${text}\n`;
 }
 
-function entry(name: string, kind: string, content: Buffer): Buffer {
+/** An entry of a tar archive. */
+export function tarEntry(name: string, kind: string, content: Buffer): Buffer {
 	const header = Buffer.alloc(512);
 	header.write(name, 0);
 	header.write('0000644\0', 100);

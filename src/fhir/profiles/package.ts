@@ -9,6 +9,8 @@ export interface PackageFile {
 }
 
 const block = 512;
+/** A pax header has a few records, of which the path is the longest. */
+const paxBytesMax = 64 * 1024;
 
 /**
  * Reads the files of a FHIR package: a tar archive (POSIX ustar and pax), compressed by gzip, as the FHIR package specification has it.
@@ -27,7 +29,7 @@ export function filesOfPackage(bytes: Uint8Array, bytesMax: number): PackageFile
 		const content = archive.subarray(at + block, at + block + size);
 		at += block + Math.ceil(size / block) * block;
 		const kind = String.fromCharCode(header[156] ?? 0);
-		if (kind === 'x') longName = paxPath(content) ?? longName;
+		if (kind === 'x') longName = paxPath(content, nameIn(header)) ?? longName;
 		else if (kind === 'L') longName = text(content);
 		else {
 			if (kind === '0' || kind === '\0') files.push({ name: longName ?? nameIn(header), bytes: content });
@@ -72,14 +74,40 @@ function nameIn(header: Buffer): string {
 	return prefix === '' ? name : `${prefix}/${name}`;
 }
 
-/** The records of a pax header: `<length> <keyword>=<value>`, each ended by a line feed. */
-function paxPath(content: Buffer): string | undefined {
+/**
+ * Finds the path among the records of a pax header: `<length> <keyword>=<value>`, each ended by a line feed.
+ * @throws Failure `invalid` for a record that is none; what its length leads to would be read as the next one
+ */
+function paxPath(content: Buffer, name: string): string | undefined {
+	if (content.length > paxBytesMax) throw badPax(name);
 	for (let at = 0; at < content.length; ) {
-		const length = Number.parseInt(content.toString('utf8', at, at + 12), 10);
-		if (!(length > 0)) return undefined;
-		const [, path] = /^\d+ path=(.*)\n$/s.exec(content.toString('utf8', at, at + length)) ?? [];
-		if (path !== undefined) return path;
-		at += length;
+		const { length, keyword } = paxLength(content, at);
+		const end = at + length;
+		const equals = content.indexOf(0x3d, keyword);
+		const isRecord = equals > keyword && equals < end - 1 && end <= content.length && content[end - 1] === 0x0a;
+		if (!isRecord) throw badPax(name);
+		if (equals - keyword === 4 && content.toString('latin1', keyword, equals) === 'path')
+			return content.toString('utf8', equals + 1, end - 1);
+		at = end;
 	}
 	return undefined;
+}
+
+/** Returns the length that a record states, 0 for none, and where its keyword begins. */
+function paxLength(content: Buffer, start: number): { length: number; keyword: number } {
+	let length = 0;
+	let at = start;
+	for (let byte = content[at] ?? 0; byte >= 0x30 && byte <= 0x39 && length <= paxBytesMax; byte = content[at] ?? 0) {
+		length = length * 10 + byte - 0x30;
+		at++;
+	}
+	return { length: content[at] === 0x20 ? length : 0, keyword: at + 1 };
+}
+
+/** The name is the sender's, so it is made safe to show, and shortened. */
+function badPax(name: string): Failure {
+	return new Failure(
+		'invalid',
+		`the file is no FHIR package: the pax header '${name.replace(/[^\x20-\x7e]/g, '?').slice(0, 100)}' is malformed`,
+	);
 }

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { filesOfPackage } from '#fhir/profiles/package.ts';
 import { readDefinitions } from '#fhir/profiles/read-definitions.ts';
-import { fhirPackage } from '#test/support/fhir-package.ts';
+import { fhirPackage, tarEntry } from '#test/support/fhir-package.ts';
 
 const megabyte = 1024 * 1024;
 const valueSet = (url: string) => ({ resourceType: 'ValueSet', url, name: 'X', compose: { include: [{ system: 'urn:s' }] } });
@@ -29,6 +29,25 @@ describe('a FHIR package', () => {
 		assert.throws(() => filesOfPackage(bytes.subarray(0, bytes.length - 20), megabyte), /no FHIR package/);
 		assert.throws(() => filesOfPackage(gzipSync(Buffer.alloc(2048, 'x')), megabyte), /no FHIR package/);
 		assert.throws(() => filesOfPackage(Buffer.from('PK'), megabyte), /no FHIR package/);
+	});
+
+	test('is refused at the first record of a pax header that is none', () => {
+		const withPax = (records: string) => gzipSync(Buffer.concat([tarEntry('PaxHeaders/a', 'x', Buffer.from(records)), Buffer.alloc(1024)]));
+		for (const records of [
+			'1 '.repeat(1000),
+			'0 path=x\n',
+			'path=x\n',
+			'11 path=x\n',
+			'9 path=xy\n',
+			'9 path x\n',
+			'7 =abc\n',
+			`${'9'.repeat(400)} path=x\n`,
+			'5 a=\n'.repeat(20_000),
+		]) {
+			const refused = { name: 'Failure', code: 'invalid', message: /the pax header 'PaxHeaders\/a' is malformed/ };
+			assert.throws(() => filesOfPackage(withPax(records), megabyte), refused, records.slice(0, 20));
+		}
+		assert.deepEqual(filesOfPackage(withPax('20 mtime=1700000000\n5 a=\n10 path=x\n'), megabyte), []);
 	});
 
 	test('brings its definitions, and names those that cannot be used', () => {
