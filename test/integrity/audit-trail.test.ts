@@ -148,6 +148,10 @@ describe('the audit trail as AuditEvents', () => {
 		assert.deepEqual(await found(`subtype=read,update&${dated}`), ['fhir.update', 'fhir.read']);
 		assert.deepEqual(await found(`agent=nobody`), []);
 		assert.deepEqual(await found(`date=lt2020-01-01`), []);
+		for (const none of ['gt9999-12-31', 'gt9999', 'sa9999-12-31', '9999', 'lt0001-01-01T00:00:00%2B14:00', '0001-01-01T00:00:00%2B14:00']) {
+			assert.deepEqual(await found(`date=${none}`), [], none);
+		}
+		assert.ok((await found(`${dated}&date=le9999-12-31&date=ge0001-01-01T00:00:00%2B14:00`)).length > 2);
 		assert.deepEqual(await found(`patient=ben`, east), []);
 		const first = await west('GET', `/AuditEvent?patient=ben&${dated}&subtype=fhir.read&_count=1`);
 		const { resource } = first.body.entry[0];

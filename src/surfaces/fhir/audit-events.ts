@@ -2,6 +2,7 @@ import { dateRange } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import { isUuid } from '#core/id.ts';
 import { type ActionCode, auditEventOf, type TrailEvent, trailCells, verbsOfAction } from '#fhir/audit-event.ts';
+import { isoInstant } from '#fhir/date.ts';
 import { scopeClause } from '#fhir/scope-clause.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { settingOf } from '#record/settings/settings.ts';
@@ -118,7 +119,7 @@ function timesOf(dates: readonly string[]): Pick<TrailFilters, 'since' | 'before
 		if (prefix === 'eq' || prefix === 'le') beforeMs = Math.min(beforeMs, range.endMs);
 		if (prefix === 'lt' || prefix === 'eb') beforeMs = Math.min(beforeMs, range.startMs);
 	}
-	const instant = (ms: number) => (Number.isFinite(ms) ? new Date(ms).toISOString() : undefined);
+	const instant = (ms: number) => (Number.isFinite(ms) ? isoInstant(ms) : undefined);
 	return { since: instant(sinceMs), before: instant(beforeMs) };
 }
 
