@@ -31,7 +31,7 @@ export const fhirLimitDefinitions = {
 		default: 2000,
 		min: 1,
 		max: 10_000,
-		answer: 'values of all parameters of a search; 400',
+		answer: 'values of all parameters of a search, and words of those that are looked for by word; 400',
 	},
 	searchLengthMax: {
 		variable: 'SEARCH_LENGTH_MAX',

@@ -1,4 +1,5 @@
 import type { Duplex } from 'node:stream';
+import { Failure } from '#core/failure.ts';
 import { ColumnValues, textLiteral } from './statement.ts';
 
 const initialBytes = 32 * 1024;
@@ -6,6 +7,9 @@ const initialBytes = 32 * 1024;
 const keptBytesMax = 1024 * 1024;
 /** Up to this many characters a text gets room for three bytes each, the most that one can take; the bytes of a longer one are counted. */
 const uncountedMax = 4096;
+
+/** The number of parameters has two bytes. */
+const parametersMax = 0xffff;
 
 const code = { parse: 0x50, bind: 0x42, execute: 0x45, close: 0x43, sync: 0x53 } as const;
 /** A statement is closed, not a portal. */
@@ -23,9 +27,11 @@ export class WireWriter {
 
 	/**
 	 * Writes what carries out a statement; with its text it is prepared first.
-	 * @throws TypeError when a value is none that can be sent; then nothing is written
+	 * @throws TypeError when a value is none that can be sent, Failure `too-costly` when there are too many; then nothing is written
 	 */
 	statement(name: string, text: string | undefined, values: readonly unknown[]): void {
+		if (values.length > parametersMax)
+			throw new Failure('too-costly', `a request is looked for by at most ${parametersMax} values at a time`);
 		const start = this.#length;
 		try {
 			if (text !== undefined) this.#parse(name, text);

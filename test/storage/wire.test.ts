@@ -158,3 +158,15 @@ test('a parameter is a text, bytes, a number or a boolean; a statement with anot
 	assert.equal(server.sent, '');
 	server.destroy();
 });
+
+test('a statement with more parameters than the protocol can count is refused, and not sent at all', async () => {
+	const { server, wire } = wireTo();
+	const values = (count: number) => Array.from({ length: count }, () => 'a');
+	await assert.rejects(wire.run(one, values(65_536), false), { name: 'Failure', code: 'too-costly' });
+	wire.flush();
+	assert.equal(server.sent, '');
+	void wire.run(one, values(65_535), false).catch(() => undefined);
+	wire.flush();
+	assert.notEqual(server.sent, '');
+	server.destroy();
+});

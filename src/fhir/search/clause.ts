@@ -158,7 +158,9 @@ function soundClause(named: Named, paths: readonly string[], values: readonly st
 	refuseModifier(named);
 	const alternatives = values.map((value): Clause => {
 		const words = unescaped(value).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [''];
-		return { kind: 'all', clauses: words.map((word) => ledBySound(named, word, element(paths, { kind: 'sound', word }))) };
+		// The value itself was counted with the others.
+		named.values.add(words.length - 1);
+		return { kind: 'all', clauses: [...new Set(words)].map((word) => ledBySound(named, word, element(paths, { kind: 'sound', word }))) };
 	});
 	return anyOf(alternatives);
 }
@@ -185,9 +187,9 @@ function stringClause(
 }
 
 function tokenParameterClause(named: Named, parameter: SearchParameter & { type: 'token' }, values: readonly string[]): Clause {
-	const { name, modifier, terms, valuesMax } = named;
+	const { name, modifier, terms } = named;
 	if (isCodeModifier(modifier) && terms !== undefined && hasCodes(parameter)) {
-		const clause = tokenClause(parameter, tokensMeant(name, modifier, values, terms, valuesMax));
+		const clause = tokenClause(parameter, tokensMeant(name, modifier, values, terms, named.values.max));
 		return modifier === 'not-in' ? { kind: 'not', clause } : clause;
 	}
 	switch (named.modifier) {

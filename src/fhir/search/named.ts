@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import type { SearchTerms } from './subsumption.ts';
+import type { SearchValues } from './values.ts';
 
 /** A parameter in a search. */
 export interface Named {
@@ -15,8 +16,8 @@ export interface Named {
 	base: string;
 	/** The value sets and code systems of the site, where they are at hand. */
 	terms: SearchTerms | undefined;
-	/** The largest number of values for which one may stand. */
-	valuesMax: number;
+	/** The values of the search. One of them may stand for as many as a search may have. */
+	values: SearchValues;
 }
 
 export function unsupportedModifier(name: string): Failure {

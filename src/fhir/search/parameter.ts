@@ -9,6 +9,7 @@ import { clauseOf } from './clause.ts';
 import { anyOf, ledThrough } from './lead.ts';
 import type { SearchLimits } from './parsed-search.ts';
 import type { SearchTerms } from './subsumption.ts';
+import { SearchValues } from './values.ts';
 
 function metaToken(member: string, documentation: string): SearchParameter {
 	const [path, textPaths] = [`$.${member}`, [`$.${member}.display`]];
@@ -44,6 +45,8 @@ export interface ParameterOptions {
 	/** The largest number of values of a search. */
 	limits: Pick<SearchLimits, 'searchValuesMax'>;
 	terms?: SearchTerms | undefined;
+	/** The values of the search so far; undefined for a parameter that is no part of a search. */
+	values?: SearchValues;
 }
 
 /** A clause; undefined when the value is empty; `unknown` when there is no such parameter. */
@@ -69,8 +72,8 @@ export function parameterClause(
 	if (parameter === undefined || rest.length > 0) return 'unknown';
 	// The entries of a List are part of that List.
 	if (parameter.type === 'special') requireScope(options.scopes, 'List', 's');
-	const { base, terms, limits } = options;
-	return clauseOf({ name: plain, modifier, value, parameter, definition, base, terms, valuesMax: limits.searchValuesMax });
+	const { base, terms, values = new SearchValues(options.limits.searchValuesMax) } = options;
+	return clauseOf({ name: plain, modifier, value, parameter, definition, base, terms, values });
 }
 
 function refuseDepth(depth: number, name: string): void {

@@ -8,6 +8,7 @@ import { type ParameterOptions, parameterClause } from './parameter.ts';
 import type { Iteration, ParsedSearch, SearchLimits } from './parsed-search.ts';
 import { cursorParameter, inclusionParameters, inclusionsOf, invalid, iterationsOf, resultParameters } from './result.ts';
 import { searchTerms } from './subsumption.ts';
+import { SearchValues } from './values.ts';
 
 export interface SearchOptions {
 	limits: SearchLimits;
@@ -33,8 +34,8 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 	if (parameters.length > searchParametersMax) throw new Failure('invalid', `a search may have at most ${searchParametersMax} parameters`);
 	// A search that was allowed has links that are, so what shapes its pages does not count.
 	const selecting = parameters.filter(([name]) => !Object.hasOwn(resultParameters, name));
-	const values = selecting.reduce((sum, [, value]) => sum + value.split(',').length, 0);
-	if (values > searchValuesMax) throw new Failure('invalid', `a search may have at most ${searchValuesMax} values`);
+	const values = new SearchValues(searchValuesMax);
+	values.add(selecting.reduce((sum, [, value]) => sum + value.split(',').length, 0));
 	const search: ParsedSearch = {
 		plan: {
 			resourceType: definition.type,
@@ -54,7 +55,7 @@ export function parseSearch(definition: ResourceDefinition, query: string, optio
 		total: false,
 	};
 	const { terminology } = options;
-	const parameterOptions = { ...options, terms: terminology && searchTerms(terminology) };
+	const parameterOptions = { ...options, values, terms: terminology && searchTerms(terminology) };
 	const unknown = new Set<string>();
 	const seen = new Set<string>();
 	for (const [name, value] of pairs) {

@@ -94,6 +94,26 @@ describe('a search parameter as a clause of the plan', () => {
 	}
 });
 
+describe('the values of a search', () => {
+	test('are counted with the words for which they stand, over all parameters', () => {
+		const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`).join('+');
+		for (const query of [
+			`Patient?phonetic=${words(2001)}`,
+			`Patient?phonetic=${'a+'.repeat(2001)}`,
+			`Patient?phonetic=${words(1000)},${words(500)}&phonetic=${words(501)}`,
+			`Observation?patient.phonetic=${words(2001)}`,
+			`Patient?gender=male&phonetic=${words(2000)}`,
+		]) {
+			assert.deepEqual(
+				[refusal(query).code, refusal(query).message],
+				['invalid', 'a search may have at most 2000 values'],
+				query.slice(0, 40),
+			);
+		}
+		assert.equal(parse(`Patient?phonetic=${words(1000)},${words(500)}&phonetic=${words(500)}`).plan.clauses.length, 2);
+	});
+});
+
 describe('parameters that shape the answer', () => {
 	test('a page has 50 entries unless _count says otherwise, 1000 at most, and the applied count is kept', () => {
 		assert.equal(parse('Patient?').plan.count, 50);
