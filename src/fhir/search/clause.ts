@@ -153,6 +153,9 @@ function anyPresent(column: string | undefined, paths: readonly string[]): Claus
 	return paths.length === 0 ? filled : { kind: 'any', clauses: [filled, elements] };
 }
 
+/** So many words of a value lead to rows, and the others are looked for in those. Each lead is a join, and planning takes their square. */
+const soundLeadsMax = 4;
+
 /** Matches names of which a word sounds like each word of the value. A value without words sounds like nothing. */
 function soundClause(named: Named, paths: readonly string[], values: readonly string[]): Clause {
 	refuseModifier(named);
@@ -160,7 +163,11 @@ function soundClause(named: Named, paths: readonly string[], values: readonly st
 		const words = unescaped(value).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [''];
 		// The value itself was counted with the others.
 		named.values.add(words.length - 1);
-		return { kind: 'all', clauses: [...new Set(words)].map((word) => ledBySound(named, word, element(paths, { kind: 'sound', word }))) };
+		const clauses = [...new Set(words)].map((word, index) => {
+			const sound = element(paths, { kind: 'sound', word });
+			return index < soundLeadsMax ? ledBySound(named, word, sound) : sound;
+		});
+		return { kind: 'all', clauses };
 	});
 	return anyOf(alternatives);
 }
