@@ -48,19 +48,20 @@ export const siteRecord = z.strictObject({
 		.describe('concurrent DICOM associations of the site, per node; null: only DIMSE_ASSOCIATIONS_MAX applies'),
 	active: z.boolean(),
 	created_at: instant,
-});
-export type SiteRecord = z.infer<typeof siteRecord>;
-/** The site with the values of its settings that hold. */
-export const shownSite = siteRecord.extend({
 	move: z
 		.strictObject({ state: z.enum(moveStates), peer: z.string(), since: instant })
 		.nullable()
 		.describe('the move of the site to another database: leaving, left or arriving, and which database the other one is'),
+});
+export type SiteRecord = z.infer<typeof siteRecord>;
+/** The site with the values of its settings that hold. */
+export const shownSite = siteRecord.extend({
 	settings: settingsInForce,
 });
 export type ShownSite = z.infer<typeof shownSite>;
 
 function record(site: Site): SiteRecord {
+	const { moveState, movePeer, movedAt } = site;
 	return {
 		id: site.id,
 		slug: site.slug,
@@ -71,13 +72,12 @@ function record(site: Site): SiteRecord {
 		associations_max: site.associationsMax ?? null,
 		active: site.active,
 		created_at: site.createdAt.toISOString(),
+		move: moveState && movedAt ? { state: moveState, peer: movePeer ?? '', since: movedAt.toISOString() } : null,
 	};
 }
 
 function shown(site: Site): ShownSite {
-	const { moveState, movePeer, movedAt } = site;
-	const move = moveState && movedAt ? { state: moveState, peer: movePeer ?? '', since: movedAt.toISOString() } : null;
-	return { ...record(site), move, settings: inForce('site', site, site) };
+	return { ...record(site), settings: inForce('site', site, site) };
 }
 
 /** @throws AdministrationError if the site does not exist */

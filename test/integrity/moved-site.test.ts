@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { matchClient } from '#administration/client-match.ts';
 import { operations } from '#administration/operations/index.ts';
 import { perform } from '#administration/perform.ts';
+import { listSites } from '#administration/sites.ts';
 import { testService } from '#test/support/service.ts';
 
 test('a client of a site that was moved is told where the site is, by a match and by a test', { timeout: 120_000 }, async () => {
@@ -14,6 +15,10 @@ test('a client of a site that was moved is told where the site is, by a match an
 	const { outcome, site, client, reason } = await matchClient(service.administration, sender);
 	assert.deepEqual([outcome, site], ['moved', 'north']);
 	assert.match(reason, /was moved to the database db2:5432\/tributary/);
+	assert.deepEqual(
+		(await listSites(service.administration)).map(({ move }) => move?.state),
+		['left'],
+	);
 	const feedTest = operations.find(({ name }) => name === 'feed test') ?? assert.fail();
 	await assert.rejects(
 		perform(feedTest, service.administration, { id: client?.id ?? '' }),

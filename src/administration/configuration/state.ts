@@ -65,7 +65,8 @@ export const defaultIn = (group: string, name: string): unknown => defaults[grou
 export async function readState(context: OperationContext, em: EntityManager, scope: Scope): Promise<State> {
 	const reading = { ...context, visibleSites: scope === 'network' ? ('all' as const) : scope };
 	const found = new Collected();
-	for (const { id, slug, created_at: _, ...value } of await listSites(reading)) found.add(['sites', slug], { id, value });
+	for (const { id, slug, created_at: _created, move: _move, ...value } of await listSites(reading))
+		found.add(['sites', slug], { id, value });
 	const isIn = ({ site }: { site: string }) => found.has(['sites', site]);
 	for (const { id, site, name, ...value } of await listClients(reading)) found.add(['sites', site, 'clients', name], { id, value });
 	for (const { id, site, title, created_at: _, ...value } of await listRemoteAes(reading))

@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import type { SiteRecord } from '#administration/sites.ts';
 import { useAnswer, wholeList } from '../../answers.ts';
+import { Activity, Badge } from '../../components/badge.tsx';
 import { Button } from '../../components/button.tsx';
 import { activityColumn, createdColumn } from '../../components/columns.tsx';
 import { Dialog } from '../../components/dialog.tsx';
@@ -33,7 +34,10 @@ const columns: readonly Column<SiteRecord>[] = [
 		cell: ({ default_authority }) => (default_authority === null ? <span class="muted">–</span> : <code>{default_authority}</code>),
 	},
 	createdColumn(),
-	activityColumn(),
+	{
+		...activityColumn<SiteRecord>(),
+		cell: ({ active, move }) => (move?.state === 'left' ? <Badge tone="warning">Moved</Badge> : <Activity active={active} />),
+	},
 ];
 
 export function Sites() {
