@@ -40,7 +40,7 @@ export const storageLimitDefinitions = {
 		max: 64,
 		ofNode: 'divided',
 		answer:
-			'connections for reads and searches; up to eight short ones share one, and the long ones of a site wait while they have half of them',
+			'connections for reads and searches; up to eight short ones share one, and the slow ones of a site wait while they have half of them',
 	},
 	replicaWaitMsMax: {
 		variable: 'REPLICA_WAIT_MS_MAX',

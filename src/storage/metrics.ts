@@ -98,7 +98,7 @@ export const storageMetricDefinitions = {
 	readsWaiting: {
 		name: 'tributary_reads_waiting',
 		kind: 'gauge',
-		help: 'Those of them that wait, because their site has its share of the connections for long reads.',
+		help: 'Those of them that wait, because their site has its share of the connections for slow reads.',
 		labels: {},
 	},
 	readFailures: {

@@ -1,5 +1,7 @@
-/** So long a statement is expected to take that nobody has seen yet, or that is planned for its values, in ms. */
-const unseenMs = 5;
+import { slowMs } from './read-slots.ts';
+
+/** So long a statement is expected to take at least that is planned for its values, in ms. */
+const plannedMs = 2;
 /** The weight of the newest duration. */
 const weight = 0.1;
 /** A single long one must not count for hundreds of short ones behind it. */
@@ -21,9 +23,9 @@ export class ReadCosts {
 	readonly #named = new Known(seenMax);
 	readonly #unnamed = new Known(textsMax);
 
-	/** Returns the milliseconds that a statement is expected to take. One without a name may take much less for other values, so it counts no less than an unseen one. */
+	/** Returns the milliseconds that a statement is expected to take. One that nobody has seen yet may be slow. */
 	expectedMs({ name, text }: Costing): number {
-		return name === undefined ? Math.max(this.#unnamed.of(text) ?? 0, unseenMs) : (this.#named.of(name) ?? unseenMs);
+		return name === undefined ? Math.max(this.#unnamed.of(text) ?? slowMs, plannedMs) : (this.#named.of(name) ?? slowMs);
 	}
 
 	/** Learns how long one took. */

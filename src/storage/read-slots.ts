@@ -5,6 +5,8 @@ export interface SlotLoad {
 	inFlight: number;
 	/** Those of them that are expected to take long. */
 	longInFlight: number;
+	/** Those of them that are slow. */
+	slowInFlight: number;
 	/** The time that the statements in flight are expected to take. */
 	expectedMs: number;
 	/** The time at which the last statement ended, or at which the first one was sent after a pause. */
@@ -17,6 +19,8 @@ export interface SlotLoad {
 
 /** A read that is expected to take so many ms is long, and nothing is put behind it. */
 const longMs = 1;
+/** One that is expected to take so many ms is slow, and takes its site's share of the connections. A statement that nobody has seen yet counts as one. */
+export const slowMs = 5;
 /**
  * So many short reads share a connection. To wake another backend costs this thread and the server more than a short read does. It is a number and no
  * time, because reads seem to take longer while they are spread, and would stay so.
@@ -25,11 +29,11 @@ const sharedMax = 8;
 /** After so many ms without an answer a connection is not shared any more: its read takes longer than was expected. */
 const stalledMs = 2;
 /**
- * Long reads are sent behind one another while they are expected to take so many ms together, and the one before them does not take longer than this. What
+ * Slow reads are sent behind one another while they are expected to take so many ms together, and the one before them does not take longer than this. What
  * is behind it on a connection cannot go elsewhere.
  */
 const pipelinedMs = 20;
-/** With so many connections and more, the first is left to short reads. With fewer, long ones need them all. */
+/** With so many connections and more, the first is left to others than slow reads. With fewer, slow ones need them all. */
 const keptFrom = 3;
 
 /**
@@ -39,38 +43,41 @@ const keptFrom = 3;
  */
 export function chosenSlot<Slot extends SlotLoad>(slots: readonly Slot[], expectedMs: number, now: Now): Slot | undefined {
 	const shared = isLong(expectedMs) ? undefined : slots.find((slot) => isShared(slot, now.nowMs));
-	return shared ?? leastBusy(slots, now);
+	// A slow read may take a thousand times as long as all that stands before it elsewhere.
+	return shared ?? leastBusy(slots, now, (slot) => slot.slowInFlight === 0 && mayBeOpened(slot)) ?? leastBusy(slots, now);
 }
 
-/** What the choice for a long read depends on. */
-export interface LongLoad extends SlotLoad {
-	/** The number of long reads that each site has in flight here. */
-	readonly longOf: ReadonlyMap<string, number>;
+/** What the choice for a slow read depends on. */
+export interface SlowLoad extends SlotLoad {
+	/** The number of slow reads that each site has in flight here. */
+	readonly slowOf: ReadonlyMap<string, number>;
 }
 
 /**
- * Returns the least busy connection that a long read may take now; undefined when it has to wait. Those of a site take half of the connections, so that
- * one slow site leaves some to the long reads of others, and all of them together leave the first one to short reads.
+ * Returns the least busy connection that a slow read may take now; undefined when it has to wait. Those of a site take half of the connections, so that
+ * one slow site leaves some to the slow reads of others, and all of them together leave the first one to reads that are not slow.
  */
-export function longSlot<Slot extends LongLoad>(slots: readonly Slot[], { expectedMs, siteId }: LongRead, now: Now): Slot | undefined {
+export function slowSlot<Slot extends SlowLoad>(slots: readonly Slot[], { expectedMs, siteId }: SlowRead, now: Now): Slot | undefined {
 	const others = slots.length < keptFrom ? slots : slots.slice(1);
-	const places = others.some(({ open, failures }) => open !== undefined || failures === 0) ? others : slots;
-	const has = ({ longOf }: Slot) => siteId !== undefined && longOf.has(siteId);
+	const places = others.some(mayBeOpened) ? others : slots;
+	const has = ({ slowOf }: Slot) => siteId !== undefined && slowOf.has(siteId);
 	const mayTakeMore = places.filter(has).length < Math.max(1, Math.floor(slots.length / 2));
-	return leastBusy(
-		places.filter((slot) => (mayTakeMore || has(slot)) && takesLong(slot, expectedMs, now.nowMs)),
-		now,
-	);
+	return leastBusy(places, now, (slot) => (mayTakeMore || has(slot)) && takesSlow(slot, expectedMs, now.nowMs));
 }
 
-interface LongRead {
+/** It is open, or the last attempt to open it did not fail. */
+function mayBeOpened({ open, failures }: SlotLoad): boolean {
+	return open !== undefined || failures === 0;
+}
+
+interface SlowRead {
 	expectedMs: number;
 	/** Undefined for a read that is about no single site: it takes nobody's share. */
 	siteId: string | undefined;
 }
 
-function takesLong(slot: SlotLoad, expectedMs: number, nowMs: number): boolean {
-	return slot.longInFlight === 0 || (slot.expectedMs + expectedMs <= pipelinedMs && nowMs - slot.progressMs < pipelinedMs);
+function takesSlow(slot: SlotLoad, expectedMs: number, nowMs: number): boolean {
+	return slot.slowInFlight === 0 || (slot.expectedMs + expectedMs <= pipelinedMs && nowMs - slot.progressMs < pipelinedMs);
 }
 
 /** Tells whether the read that is answered next takes much longer than a short one. A pause of a few milliseconds may be that of a busy machine. */
@@ -80,6 +87,10 @@ export function isStalled({ inFlight, progressMs }: SlotLoad, nowMs: number): bo
 
 export function isLong(expectedMs: number): boolean {
 	return expectedMs >= longMs;
+}
+
+export function isSlow(expectedMs: number): boolean {
+	return expectedMs >= slowMs;
 }
 
 interface Now {
@@ -98,10 +109,15 @@ function loadMs({ inFlight, expectedMs, progressMs }: SlotLoad, nowMs: number): 
 }
 
 /** A connection that could not be opened is used only when that holds for all of them. `openAll` tries it again. */
-function leastBusy<Slot extends SlotLoad>(slots: readonly Slot[], { nowMs, dateMs }: Now): Slot | undefined {
+function leastBusy<Slot extends SlotLoad>(
+	slots: readonly Slot[],
+	{ nowMs, dateMs }: Now,
+	isMeant: (slot: Slot) => boolean = () => true,
+): Slot | undefined {
 	const waits = (slot: Slot) => (slot.open !== undefined || slot.failures === 0 ? 0 : dateMs < slot.notBeforeMs ? 2 : 1);
 	let best: Slot | undefined;
 	for (const slot of slots) {
+		if (!isMeant(slot)) continue;
 		if (best === undefined || (waits(slot) - waits(best) || loadMs(slot, nowMs) - loadMs(best, nowMs)) < 0) best = slot;
 	}
 	return best;

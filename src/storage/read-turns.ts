@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { ReadCosts } from './read-costs.ts';
-import { chosenSlot, isLong, isStalled, longSlot, type SlotLoad } from './read-slots.ts';
+import { chosenSlot, isLong, isSlow, isStalled, type SlotLoad, slowSlot } from './read-slots.ts';
 import { sitesOf } from './replica/position.ts';
 import type { WireStatement } from './wire.ts';
 
@@ -10,15 +10,16 @@ export interface Read {
 	readonly values: readonly unknown[];
 	expectedMs: number;
 	isLong: boolean;
-	/** The site whose share a long read takes; undefined for one that is about no single site. */
+	isSlow: boolean;
+	/** The site whose share a slow read takes; undefined for one that is about no single site. */
 	siteId: string | undefined;
 }
 
 export interface TurnSlot extends SlotLoad {
 	/** What is in flight, in the order in which it is answered. */
 	readonly reads: Set<Read>;
-	/** The number of long reads that each site has in flight here. */
-	readonly longOf: Map<string, number>;
+	/** The number of slow reads that each site has in flight here. */
+	readonly slowOf: Map<string, number>;
 }
 
 /** Thrown for a read whose time was over before its turn came. */
@@ -35,7 +36,7 @@ interface Waiting<Slot> {
 }
 
 /**
- * Says which connection a read takes, and when. Short reads are sent at once. The long ones of a site have a part of the connections; beyond it they
+ * Says which connection a read takes, and when. Most reads are sent at once. The slow ones of a site have a part of the connections; beyond it they
  * wait here, the sites in turn, so that a site with slow searches leaves connections to the others.
  */
 export class ReadTurns<Slot extends TurnSlot> {
@@ -57,7 +58,7 @@ export class ReadTurns<Slot extends TurnSlot> {
 	}
 
 	readOf(statement: WireStatement, values: readonly unknown[]): Read {
-		const read: Read = { statement, values, expectedMs: 0, isLong: false, siteId: undefined };
+		const read: Read = { statement, values, expectedMs: 0, isLong: false, isSlow: false, siteId: undefined };
 		this.#expect(read);
 		return read;
 	}
@@ -94,7 +95,8 @@ export class ReadTurns<Slot extends TurnSlot> {
 		slot.progressMs = endedMs;
 		slot.inFlight--;
 		slot.reads.delete(read);
-		if (read.isLong) countLong(slot, read.siteId, -1);
+		if (read.isLong) slot.longInFlight--;
+		if (read.isSlow) countSlow(slot, read.siteId, -1);
 		// Sums of fractions do not come back to 0.
 		slot.expectedMs = slot.inFlight === 0 ? 0 : slot.expectedMs - read.expectedMs;
 		if (this.#waiting.size > 0) this.#serve();
@@ -102,12 +104,13 @@ export class ReadTurns<Slot extends TurnSlot> {
 
 	#enter(read: Read, nowMs: number): Slot | undefined {
 		const now = { nowMs, dateMs: Date.now() };
-		const slot = read.isLong ? longSlot(this.#slots, read, now) : chosenSlot(this.#slots, read.expectedMs, now);
+		const slot = read.isSlow ? slowSlot(this.#slots, read, now) : chosenSlot(this.#slots, read.expectedMs, now);
 		if (slot === undefined) return undefined;
-		if (slot.inFlight === 0) slot.progressMs = now.nowMs;
+		if (slot.inFlight === 0) slot.progressMs = nowMs;
 		slot.inFlight++;
 		slot.reads.add(read);
-		if (read.isLong) countLong(slot, read.siteId, 1);
+		if (read.isLong) slot.longInFlight++;
+		if (read.isSlow) countSlow(slot, read.siteId, 1);
 		slot.expectedMs += read.expectedMs;
 		return slot;
 	}
@@ -143,17 +146,20 @@ export class ReadTurns<Slot extends TurnSlot> {
 			const [head] = slot.reads;
 			if (head === undefined) continue;
 			this.#costs.takes(head.statement, nowMs - slot.progressMs);
-			if (head.isLong) continue;
+			if (!head.isLong) slot.longInFlight++;
 			head.isLong = true;
+			if (head.isSlow) continue;
+			head.isSlow = true;
 			head.siteId = siteOf(head.values);
-			countLong(slot, head.siteId, 1);
+			countSlow(slot, head.siteId, 1);
 		}
 	}
 
 	#expect(read: Read): void {
 		read.expectedMs = this.#costs.expectedMs(read.statement);
 		read.isLong = isLong(read.expectedMs);
-		read.siteId = read.isLong ? siteOf(read.values) : undefined;
+		read.isSlow = isSlow(read.expectedMs);
+		read.siteId = read.isSlow ? siteOf(read.values) : undefined;
 	}
 }
 
@@ -162,10 +168,10 @@ function siteOf(values: readonly unknown[]): string | undefined {
 	return sites?.length === 1 ? sites[0] : undefined;
 }
 
-function countLong(slot: TurnSlot, siteId: string | undefined, by: 1 | -1): void {
-	slot.longInFlight += by;
+function countSlow(slot: TurnSlot, siteId: string | undefined, by: 1 | -1): void {
+	slot.slowInFlight += by;
 	if (siteId === undefined) return;
-	const count = (slot.longOf.get(siteId) ?? 0) + by;
-	if (count === 0) slot.longOf.delete(siteId);
-	else slot.longOf.set(siteId, count);
+	const count = (slot.slowOf.get(siteId) ?? 0) + by;
+	if (count === 0) slot.slowOf.delete(siteId);
+	else slot.slowOf.set(siteId, count);
 }

@@ -61,12 +61,13 @@ export class Reader {
 			opening: undefined,
 			inFlight: 0,
 			longInFlight: 0,
+			slowInFlight: 0,
 			expectedMs: 0,
 			progressMs: 0,
 			failures: 0,
 			notBeforeMs: 0,
 			reads: new Set(),
-			longOf: new Map(),
+			slowOf: new Map(),
 		}));
 		this.#turns = new ReadTurns(this.#slots, options.limits.readMsMax);
 	}

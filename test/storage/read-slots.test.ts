@@ -1,12 +1,22 @@
 import { strict as assert } from 'node:assert';
 import { describe, test } from 'node:test';
 import { ReadCosts } from '#storage/read-costs.ts';
-import { chosenSlot, type LongLoad, longSlot, type SlotLoad } from '#storage/read-slots.ts';
+import { chosenSlot, type SlotLoad, type SlowLoad, slowSlot } from '#storage/read-slots.ts';
 
 const now = { nowMs: 1000, dateMs: 5000 };
 
 function slot(load: Partial<SlotLoad> = {}): SlotLoad {
-	return { open: {}, inFlight: 0, longInFlight: 0, expectedMs: 0, progressMs: now.nowMs, failures: 0, notBeforeMs: 0, ...load };
+	return {
+		open: {},
+		inFlight: 0,
+		longInFlight: 0,
+		slowInFlight: 0,
+		expectedMs: 0,
+		progressMs: now.nowMs,
+		failures: 0,
+		notBeforeMs: 0,
+		...load,
+	};
 }
 
 /** Returns the place of the connection that is chosen for a short read. */
@@ -57,33 +67,35 @@ const unnamed = { name: undefined, text: 'select 1' };
 
 describe('the connection of a long read', () => {
 	const north = { expectedMs: 40, siteId: 'north' };
-	const slow = (siteId: string): LongLoad => longLoad({ inFlight: 1, longInFlight: 1, expectedMs: 40 }, siteId);
-	const longLoad = (load: Partial<SlotLoad> = {}, siteId?: string): LongLoad => ({
+	const slow = (siteId: string): SlowLoad => slowLoad({ inFlight: 1, longInFlight: 1, slowInFlight: 1, expectedMs: 40 }, siteId);
+	const slowLoad = (load: Partial<SlotLoad> = {}, siteId?: string): SlowLoad => ({
 		...slot(load),
-		longOf: new Map(siteId === undefined ? [] : [[siteId, 1]]),
+		slowOf: new Map(siteId === undefined ? [] : [[siteId, 1]]),
 	});
-	const placeOfRead = (read: typeof north, slots: LongLoad[]) => {
-		const chosen = longSlot(slots, read, now);
+	const placeOfRead = (read: typeof north, slots: SlowLoad[]) => {
+		const chosen = slowSlot(slots, read, now);
 		return chosen && slots.indexOf(chosen);
 	};
 
 	test('is never the first, which is left to short reads, while another can be opened', () => {
-		assert.equal(placeOfRead(north, [longLoad(), longLoad(), longLoad(), longLoad()]), 1);
-		assert.equal(placeOfRead(north, [longLoad(), slow('south'), slow('south'), slow('west')]), undefined);
-		const away = longLoad({ open: undefined, failures: 1 });
-		assert.equal(placeOfRead(north, [longLoad(), away, away, away]), 0);
+		assert.equal(placeOfRead(north, [slowLoad(), slowLoad(), slowLoad(), slowLoad()]), 1);
+		assert.equal(placeOfRead(north, [slowLoad(), slow('south'), slow('south'), slow('west')]), undefined);
+		const away = slowLoad({ open: undefined, failures: 1 });
+		assert.equal(placeOfRead(north, [slowLoad(), away, away, away]), 0);
 	});
 
 	test('is there for another site when one has half of them', () => {
-		const slots = [longLoad(), slow('north'), slow('north'), longLoad()];
+		const slots = [slowLoad(), slow('north'), slow('north'), slowLoad()];
 		assert.equal(placeOfRead(north, slots), undefined);
 		assert.equal(placeOfRead({ ...north, siteId: 'south' }, slots), 3);
-		assert.equal(placeOfRead({ ...north, siteId: 'south' }, [slow('north'), longLoad()]), 1);
-		assert.equal(placeOfRead(north, [slow('north'), longLoad()]), undefined);
+		assert.equal(placeOfRead({ ...north, siteId: 'south' }, [slow('north'), slowLoad()]), 1);
+		assert.equal(placeOfRead(north, [slow('north'), slowLoad()]), undefined);
 	});
 
 	test('is one with others before it only if they are done soon', () => {
-		const some = (expectedMs: number, progressMs = now.nowMs) => [longLoad({ inFlight: 1, longInFlight: 1, expectedMs, progressMs })];
+		const some = (expectedMs: number, progressMs = now.nowMs) => [
+			slowLoad({ inFlight: 1, longInFlight: 1, slowInFlight: 1, expectedMs, progressMs }),
+		];
 		const read = { ...north, expectedMs: 5 };
 		assert.equal(placeOfRead(read, some(10)), 0);
 		assert.equal(placeOfRead(read, some(18)), undefined);

@@ -155,6 +155,8 @@ function anyPresent(column: string | undefined, paths: readonly string[]): Claus
 
 /** So many words of a value lead to rows, and the others are looked for in those. Each lead is a join, and planning takes their square. */
 const soundLeadsMax = 4;
+/** No name has more words, and each is a condition of its own. */
+const soundWordsMax = 50;
 
 /** Matches names of which a word sounds like each word of the value. A value without words sounds like nothing. */
 function soundClause(named: Named, paths: readonly string[], values: readonly string[]): Clause {
@@ -163,7 +165,10 @@ function soundClause(named: Named, paths: readonly string[], values: readonly st
 		const words = unescaped(value).match(/[\p{L}\p{M}\p{N}]+/gu) ?? [''];
 		// The value itself was counted with the others.
 		named.values.add(words.length - 1);
-		const clauses = [...new Set(words)].map((word, index) => {
+		const distinct = new Set(words);
+		if (distinct.size > soundWordsMax)
+			throw new Failure('invalid', `a value of ${named.name} has at most ${soundWordsMax} words`, { location: { expression: named.name } });
+		const clauses = [...distinct].map((word, index) => {
 			const sound = element(paths, { kind: 'sound', word });
 			return index < soundLeadsMax ? ledBySound(named, word, sound) : sound;
 		});

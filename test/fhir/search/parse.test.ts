@@ -97,12 +97,13 @@ describe('a search parameter as a clause of the plan', () => {
 describe('the values of a search', () => {
 	test('are counted with the words for which they stand, over all parameters', () => {
 		const words = (count: number) => Array.from({ length: count }, (_, index) => `w${index}`).join('+');
+		const values = (count: number) => Array(count).fill(words(50)).join();
 		for (const query of [
 			`Patient?phonetic=${words(2001)}`,
 			`Patient?phonetic=${'a+'.repeat(2001)}`,
-			`Patient?phonetic=${words(1000)},${words(500)}&phonetic=${words(501)}`,
+			`Patient?phonetic=${values(30)}&phonetic=${values(10)},one`,
 			`Observation?patient.phonetic=${words(2001)}`,
-			`Patient?gender=male&phonetic=${words(2000)}`,
+			`Patient?gender=male&phonetic=${values(40)}`,
 		]) {
 			assert.deepEqual(
 				[refusal(query).code, refusal(query).message],
@@ -110,7 +111,8 @@ describe('the values of a search', () => {
 				query.slice(0, 40),
 			);
 		}
-		assert.equal(parse(`Patient?phonetic=${words(1000)},${words(500)}&phonetic=${words(500)}`).plan.clauses.length, 2);
+		assert.equal(parse(`Patient?phonetic=${values(30)}&phonetic=${values(10)}`).plan.clauses.length, 2);
+		assert.match(refusal(`Patient?phonetic=${words(51)}`).message, /at most 50 words/);
 	});
 });
 
