@@ -80,9 +80,12 @@ function takesSlow(slot: SlotLoad, expectedMs: number, nowMs: number): boolean {
 	return slot.slowInFlight === 0 || (slot.expectedMs + expectedMs <= pipelinedMs && nowMs - slot.progressMs < pipelinedMs);
 }
 
-/** Tells whether the read that is answered next takes much longer than a short one. A pause of a few milliseconds may be that of a busy machine. */
+/** A read that was not expected to be slow is known to be so after so many ms. Shorter pauses may be those of a busy machine. */
+export const lookMs = 100;
+
+/** Tells whether the read that is answered next takes much longer than one that is not slow. */
 export function isStalled({ inFlight, progressMs }: SlotLoad, nowMs: number): boolean {
-	return inFlight > 0 && nowMs - progressMs >= pipelinedMs;
+	return inFlight > 0 && nowMs - progressMs >= lookMs;
 }
 
 export function isLong(expectedMs: number): boolean {

@@ -1,6 +1,6 @@
 import { Failure } from '#core/failure.ts';
 import { ReadCosts } from './read-costs.ts';
-import { chosenSlot, isLong, isSlow, isStalled, type SlotLoad, slowSlot } from './read-slots.ts';
+import { chosenSlot, isLong, isSlow, isStalled, lookMs, type SlotLoad, slowSlot } from './read-slots.ts';
 import { sitesOf } from './replica/position.ts';
 import type { WireStatement } from './wire.ts';
 
@@ -45,6 +45,8 @@ export class ReadTurns<Slot extends TurnSlot> {
 	readonly #costs = new ReadCosts();
 	/** The reads that wait, by their sites. The site that comes first is the one that was served the longest ago. */
 	readonly #waiting = new Map<string, Waiting<Slot>[]>();
+	/** When the connections were last looked at for reads that do not end. */
+	#lookedMs = 0;
 
 	constructor(slots: readonly Slot[], readMsMax: number) {
 		this.#slots = slots;
@@ -66,7 +68,7 @@ export class ReadTurns<Slot extends TurnSlot> {
 	/** Takes a place on a connection. @returns undefined if the read has to wait */
 	enter(read: Read): Slot | undefined {
 		const nowMs = performance.now();
-		this.#noteStalled(nowMs);
+		if (nowMs - this.#lookedMs >= lookMs) this.#noteStalled(nowMs);
 		return read.isLong && this.#waiting.has(read.siteId ?? '') ? undefined : this.#enter(read, nowMs);
 	}
 
@@ -141,6 +143,7 @@ export class ReadTurns<Slot extends TurnSlot> {
 
 	/** A read that seemed short and does not end is a long one, and so are the next ones of its kind. */
 	#noteStalled(nowMs: number): void {
+		this.#lookedMs = nowMs;
 		for (const slot of this.#slots) {
 			if (!isStalled(slot, nowMs)) continue;
 			const [head] = slot.reads;
