@@ -71,7 +71,7 @@ describe('for people', { timeout: 180_000 }, () => {
 		const [head, row] = (await run('site', 'list')).out.split('\n');
 		assert.match(
 			head ?? '',
-			/^id +slug +name +ae_title +default_authority +update_creates +check_references +instance_policy +waiting_max +associations_max +active +created_at$/,
+			/^id +slug +name +ae_title +default_authority +update_creates +check_references +instance_policy +waiting_max +associations_max +active +created_at +move$/,
 		);
 		assert.match(row ?? '', / west +West +WEST +- +true +/);
 		assert.match((await run('site', 'show', 'west')).out, /^slug +west$/m);

@@ -206,7 +206,9 @@ export class PeopleModel {
 		if (found === undefined) return this.#created(numbers, person);
 		this.#note(found, person);
 		const { current, own, unknown } = found;
-		current.person = { ...current.person, ...person };
+		// Whoever still uses a number that was merged away may not know of the merge.
+		const isKept = own.length === 0 && this.settings.mismatch !== 'accept' && differences(current.person, person) > 0;
+		if (!isKept) current.person = { ...current.person, ...person };
 		if (own.length === 0) current.own.push(...unknown);
 		else {
 			const stated = numbers
@@ -280,7 +282,7 @@ export class PeopleModel {
 		}
 		const found = this.mention([survivorNumber], person);
 		if (prior === undefined) found.old.push(priorNumber);
-		else if (prior !== found) this.replace(prior, found, [this.#heldForm(priorNumber, prior.own)]);
+		else if (prior !== found) this.replace(prior, found, [this.#heldForm(priorNumber, prior.own), ...prior.own, ...prior.old]);
 		return true;
 	}
 
@@ -291,7 +293,10 @@ export class PeopleModel {
 
 	replace(prior: PatientRecord, survivor: PatientRecord, carried: readonly string[]): void {
 		const held = new Set([...survivor.own, ...survivor.old].map((number) => this.nameOf(number)));
-		survivor.old.push(...carried.filter((number) => !held.has(this.nameOf(number))));
+		for (const number of carried) {
+			if (!held.has(this.nameOf(number))) survivor.old.push(number);
+			held.add(this.nameOf(number));
+		}
 		prior.mergedInto = survivor.id;
 		for (const [, item] of this.everyItem()) {
 			if (item.patient !== prior.id) continue;
@@ -342,7 +347,10 @@ export class PeopleModel {
 
 /** Two of name, birth date and sex differ; what one side does not state does not. */
 function isOther(held: StatedPerson, stated: StatedPerson): boolean {
+	return differences(held, stated) > 1;
+}
+
+function differences(held: StatedPerson, stated: StatedPerson): number {
 	const facts = ['family', 'birthDate', 'sex'] as const;
-	const different = facts.filter((fact) => held[fact] !== undefined && stated[fact] !== undefined && held[fact] !== stated[fact]);
-	return different.length > 1;
+	return facts.filter((fact) => held[fact] !== undefined && stated[fact] !== undefined && held[fact] !== stated[fact]).length;
 }
