@@ -1,5 +1,6 @@
 import { Failure, type FailureLocation } from '#core/failure.ts';
 import type { Delimiters } from './delimiters.ts';
+import { isSegmentId, packedId } from './segment-id.ts';
 
 /** A message whose parts are joined, as Latin-1, or the reason why they cannot be. */
 export type Joined = { text: string } | { fault: Failure };
@@ -28,12 +29,13 @@ export function joinParts(text: string, delimiters: Delimiters, partsMax: number
 	const pieces = text.split(lineEnds);
 	for (let index = 0; index < pieces.length; index += 2) {
 		const [line = '', end = ''] = [pieces[index], pieces[index - 1]];
-		const isText = endsInCr && lines.length > 1 && /^\n+$/.test(end) && !isSegment(line, delimiters);
-		if (isText) {
+		const start = line.search(/[^\0-\x20]/);
+		const isSegment = line.startsWith(delimiters.field, start + 3) && isSegmentId(packedId(line, start));
+		// As in a message that is not divided, what stands behind an LF alone is text of the segment before it, unless it is a segment.
+		if (endsInCr && joining.awaited === undefined && lines.length > 1 && /^\n+$/.test(end) && !isSegment) {
 			lines.push(`${lines.pop() ?? ''}${end}${line}`);
 			continue;
 		}
-		const start = line.search(/[^\0-\x20]/);
 		const fault = start === -1 ? undefined : take(joining, line.slice(start), delimiters);
 		if (fault) return { fault };
 		if (joining.parts > partsMax) return { fault: new Failure('value-too-long', `the message has more than ${partsMax} continuations`) };
@@ -43,11 +45,6 @@ export function joinParts(text: string, delimiters: Delimiters, partsMax: number
 			fault: fault(joining, 'DSC', 'DSC-1 announces a continuation that does not follow: its MSH-14 must name DSC-1 in the same batch', 1),
 		};
 	return { text: joining.lines.join('\r') };
-}
-
-/** Tells whether a line behind an LF alone is a segment, where the others end in CR; else it is text of the one before. */
-function isSegment(line: string, { field }: Delimiters): boolean {
-	return /^[\0-\x20]*[A-Z][A-Z0-9]{2}/.test(line) && line.trimStart().startsWith(field, 3);
 }
 
 function take(joining: Joining, line: string, { field }: Delimiters): Failure | undefined {

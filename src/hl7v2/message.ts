@@ -6,6 +6,7 @@ import { hasControlCharacters } from './control-characters.ts';
 import { type Delimiters, findHeader, readDelimiters } from './delimiters.ts';
 import { latin1 } from './latin1.ts';
 import { ScannedText, Segment, type Source, sharedTextMax } from './segment.ts';
+import { isSegmentId, packedId } from './segment-id.ts';
 
 export { Segment } from './segment.ts';
 
@@ -149,11 +150,6 @@ export function messageTypeOf(header: Segment): string {
 /** Up to this number of segments, a search by id examines all of them. */
 const linearSearchMax = 64;
 
-/** A segment id as a number, which is compared faster than a piece of text. */
-function packedId(text: string, start: number): number {
-	return (text.charCodeAt(start) << 16) | (text.charCodeAt(start + 1) << 8) | text.charCodeAt(start + 2);
-}
-
 const addId = packedId('ADD', 0);
 const dscId = packedId('DSC', 0);
 
@@ -164,21 +160,6 @@ function framingFault(text: string): Failure | undefined {
 	while (at < text.length && text.charCodeAt(at) <= 0x20) at += 1;
 	if (at === text.length) return undefined;
 	return new Failure('not-hl7', 'the message has the byte 0x1C inside, which ends a frame of MLLP; HL7 allows none in data');
-}
-
-function isUpper(code: number): boolean {
-	return code >= 0x41 && code <= 0x5a;
-}
-
-function isDigit(code: number): boolean {
-	return code >= 0x30 && code <= 0x39;
-}
-
-/** Three characters, `[A-Z][A-Z0-9]{2}`. */
-function isSegmentId(packed: number): boolean {
-	const second = (packed >> 8) & 0xff;
-	const third = packed & 0xff;
-	return isUpper(packed >> 16) && (isUpper(second) || isDigit(second)) && (isUpper(third) || isDigit(third));
 }
 
 class MessageSource implements Source {

@@ -15,3 +15,9 @@ export function itemKey(text: string): string {
 export function identifierItem({ system, value }: { system: string; value: string }): string {
 	return itemKey(`identifier ${system}|${value}`);
 }
+
+/** Returns what a CodeableConcept is from message to message: the first code with its system, else the text. */
+export function codeName(concept: { coding?: readonly { system?: string; code?: string }[]; text?: string } = {}): string {
+	const coding = concept.coding?.[0];
+	return coding === undefined ? `|${concept.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`;
+}

@@ -37,8 +37,9 @@ export function unitOf(obx: Segment, context: Context): Unit {
 
 /** `10^9/L`, `x10^3/uL`, `kg/m^2`: many laboratories do not escape the delimiter, and the components alone would be other units. */
 function powerOf(obx: Segment): string | undefined {
-	const [base, exponent] = [obx.text(6, 1).trim(), obx.text(6, 2).trim()];
+	const exponent = obx.text(6, 2).trim();
 	if (exponent === '' || obx.text(6, 3).trim() !== '') return undefined;
+	const base = obx.text(6).trim();
 	const isPowerOfTen = /(?:^|[^\d.])10$/.test(base) && /^-?\d{1,2}(?!\d)/.test(exponent);
 	const isPowerOfUnit = /[a-z]$/i.test(base) && /^-?\d(?:[./*].*)?$/.test(exponent);
 	return isPowerOfTen || isPowerOfUnit ? `${base}^${exponent}` : undefined;

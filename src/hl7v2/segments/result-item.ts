@@ -1,11 +1,5 @@
 import type { CodeableConcept } from '#fhir/datatypes.ts';
-import { itemKey } from '#record/item-key.ts';
-
-/** Returns what a code is from message to message: the first code with its system, else the text. */
-function codeName(code: CodeableConcept | undefined): string {
-	const coding = code?.coding?.[0];
-	return coding === undefined ? `|${code?.text ?? ''}` : `${coding.system ?? ''}|${coding.code ?? ''}`;
-}
+import { codeName, itemKey } from '#record/item-key.ts';
 
 /** Returns the key of a result within its order: its code (OBX-3, else OBR-4), its sub-id (OBX-4), and its parent, if it has one. */
 export function resultItem(code: CodeableConcept | undefined, subId: string, parent = ''): string {

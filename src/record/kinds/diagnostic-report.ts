@@ -12,6 +12,7 @@ import { diagnosticReports } from '../holdings/diagnostic-reports.ts';
 import { imaging, nameStudies } from '../holdings/imaging.ts';
 import { orderKey, orders } from '../holdings/orders.ts';
 import { indexText } from '../index-text.ts';
+import { codeName } from '../item-key.ts';
 import { keyDigest } from '../key-digest.ts';
 import { statedReference } from '../person-or-place.ts';
 import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
@@ -70,7 +71,7 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	const known = knownReport(context, change, patient);
 	const held = known && resourceOf(known);
 	const resource = composed(context, change, references, held);
-	flagShared(context, change, known, resource);
+	flagShared(context, change, { known, held, resource });
 	const status = nextStatus(
 		held?.['status'] as string | undefined,
 		change.status,
@@ -131,7 +132,7 @@ function withdrawResults(context: ApplyContext, change: DiagnosticReportChange, 
 	const { order, items } = change.observations;
 	if (order === undefined) return;
 	const key = orderKey(order);
-	const named = new Set(((held['result'] ?? []) as JsonObject[]).map(({ reference }) => reference));
+	const named = new Set(referencesTo(held));
 	for (const item of items) named.delete(`Observation/${references.observationId(context, item, key)}`);
 	withdrawObservations(context, key, named, change.sent);
 }
@@ -158,12 +159,9 @@ function knownReport({ set }: ApplyContext, { key, numberedAt, resource }: Diagn
 	return key.isWhole || only?.links['item_key'] === wholeOrderKey ? only : undefined;
 }
 
-/** Tells whether a report has the name of a procedure: the first code, or the text without one. */
+/** Tells whether a report has the name of a procedure. */
 function isNamed(report: Row, code: Json | undefined): boolean {
-	const nameOf = (concept: Json | undefined) => {
-		const { coding, text } = (concept ?? {}) as { coding?: JsonObject[]; text?: string };
-		return coding?.[0] === undefined ? text : canonical([coding[0]['system'] ?? null, coding[0]['code'] ?? null]);
-	};
+	const nameOf = (concept: Json | undefined) => codeName(concept as Parameters<typeof codeName>[0]);
 	return nameOf(resourceOf(report)['code']) === nameOf(code);
 }
 
@@ -199,23 +197,21 @@ function resultsOf(context: ApplyContext, change: DiagnosticReportChange, held: 
 function flagShared(
 	{ set, flags }: ApplyContext,
 	{ key, observations, sequence }: DiagnosticReportChange,
-	known: Row | undefined,
-	{ result }: JsonObject,
+	{ known, held, resource }: { known: Row | undefined; held: JsonObject | undefined; resource: JsonObject },
 ): void {
 	if (key === undefined || observations.order === undefined || observations.items.length === 0) return;
-	const others = set
-		.of(diagnosticReports)
-		.ofOrder(orderKey(key.order))
-		.filter((row) => row.id !== known?.id);
-	const held = new Set(others.flatMap((row) => resultsHeld(resourceOf(row))));
-	const before = known === undefined ? [] : resultsHeld(resourceOf(known));
-	if (!resultsHeld({ result: result ?? [] }).some((reference) => held.has(reference) && !before.includes(reference))) return;
+	const reports = set.of(diagnosticReports).ofOrder(orderKey(key.order));
+	const others = new Set(reports.flatMap((row) => (row === known ? [] : referencesTo(resourceOf(row)))));
+	if (others.size === 0) return;
+	const before = new Set(referencesTo(held));
+	if (!referencesTo(resource).some((reference) => others.has(reference) && !before.has(reference))) return;
 	const text = `OBR[${sequence}] has a result with the OBX-3 and OBX-4 of one in another report of its order; both reports have the later value`;
 	flags.push({ code: 'repeated-observation', text });
 }
 
-function resultsHeld({ result }: JsonObject): Json[] {
-	return ((result ?? []) as JsonObject[]).map(({ reference }) => reference ?? null);
+/** Returns the references of a report to its results. */
+function referencesTo({ result = [] }: JsonObject = {}): (Json | undefined)[] {
+	return (result as JsonObject[]).map(({ reference }) => reference);
 }
 
 function imagingStudies(context: ApplyContext, { study }: DiagnosticReportChange, patient: Row): JsonObject[] {
