@@ -18,10 +18,11 @@ import { linkTo } from './links.ts';
 import { operationQuery } from './operation-parameters.ts';
 import { pageParameters } from './page-parameters.ts';
 import { readReached } from './read.ts';
-import { ofNobody, referredBy } from './referred.ts';
+import { isOfNobody, referredBy } from './referred.ts';
 
 /** The patient, and then each type that belongs to patients. */
-const compartment: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment !== 'none');
+const compartment: readonly ResourceDefinition[] = Object.values(resources).filter((definition) => !isOfNobody(definition));
+const all: readonly ResourceDefinition[] = [...compartment, ...Object.values(resources).filter(isOfNobody)];
 
 /**
  * Serves `Patient/<id>/$everything` by GET and POST (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
@@ -71,13 +72,10 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 	const self = link(cursor === undefined ? applied : [...applied, [cursorParameter, cursor]]);
 	const following =
 		next && link([...applied, [cursorParameter, context.cursors.seal(scope, [types[next.index]?.type ?? null, next.afterId])]]);
-	const matches = entries.filter((entry) => wanted.some(({ type }) => type === entry.type));
+	const named = new Set<string>(wanted.map(({ type }) => type));
+	const matches = entries.filter(({ type }) => named.has(type));
 	const total = cursor === undefined && next === undefined ? matches.length : undefined;
-	const referred = await referredBy(
-		on,
-		entries,
-		wanted.filter((definition) => ofNobody.includes(definition)),
-	);
+	const referred = await referredBy(on, entries, wanted.filter(isOfNobody));
 	const body = searchset({
 		base,
 		entries: [...matches, ...referred.entries],
@@ -91,7 +89,7 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 
 /** Returns the types of the patient that are read: all that the caller may read, where others are wanted to which they refer. */
 function readFor(wanted: readonly ResourceDefinition[], scopes: Scopes | undefined): readonly ResourceDefinition[] {
-	if (!wanted.some((definition) => ofNobody.includes(definition))) return wanted;
+	if (!wanted.some(isOfNobody)) return wanted;
 	return compartment.filter((definition) => wanted.includes(definition) || isReached(scopes, definition));
 }
 
@@ -105,7 +103,6 @@ export function careDatesOf({ start, end }: Readonly<Record<string, string>>): C
 }
 
 function typesOf(list: string | undefined): readonly ResourceDefinition[] {
-	const all = [...compartment, ...ofNobody];
 	if (list === undefined) return all;
 	const names = list.split(',');
 	const unknown = names.filter((name) => !all.some(({ type }) => type === name));
@@ -122,7 +119,7 @@ function refuseBeyond(scopes: Scopes | undefined, types: readonly ResourceDefini
 }
 
 /** What belongs to the patient is searched for. What that refers to is read by id. */
-const permissionFor = (definition: ResourceDefinition) => (ofNobody.includes(definition) ? 'r' : 's');
+const permissionFor = (definition: ResourceDefinition) => (isOfNobody(definition) ? 'r' : 's');
 
 function isReached(scopes: Scopes | undefined, definition: ResourceDefinition): boolean {
 	const permission = permissionFor(definition);

@@ -1,15 +1,14 @@
 import type { SearchEntry } from '#fhir/bundle.ts';
 import { namedByType } from '#fhir/named-rows.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
-import { resources } from '#fhir/resources/index.ts';
 import { withinScopes } from '#fhir/scope-clause.ts';
 import { scopeName } from '#record/scopes.ts';
 import { type Included, namedResources } from '#storage/search.ts';
 import type { Interacting } from './context.ts';
 import { Collected, roundsMax } from './included.ts';
 
-/** The types that belong to nobody. A resource of another type may be in the record of another patient, who is not shown. */
-export const ofNobody: readonly ResourceDefinition[] = Object.values(resources).filter(({ table }) => table.compartment === 'none');
+/** Tells whether resources of a type belong to nobody. One of another type may be in the record of another patient, who is not shown. */
+export const isOfNobody = ({ table }: ResourceDefinition): boolean => table.compartment === 'none';
 
 export interface Referred {
 	entries: SearchEntry[];
