@@ -1,47 +1,36 @@
-import assert from 'node:assert/strict';
-import { type FhirCall, fhirClient } from './fhir-client.ts';
-import { MllpClient, msa } from './mllp-client.ts';
-import { type FhirBody, type TestService, testService } from './service.ts';
+import type { FhirCall } from './fhir-client.ts';
+import { MllpSite } from './mllp-site.ts';
+import type { FhirBody } from './service.ts';
 
-/** A service with a site to which a hospital system sends ADT messages over MLLP, and what FHIR shows of them. */
+/** A hospital system that sends ADT messages to a site over MLLP. */
 export class AdtSender {
-	readonly call: FhirCall;
-	readonly #service: TestService;
-	readonly #mllp: MllpClient;
+	readonly #site: MllpSite;
 	#messages = 0;
 
-	private constructor(service: TestService, call: FhirCall, mllp: MllpClient) {
-		this.#service = service;
-		this.call = call;
-		this.#mllp = mllp;
+	private constructor(site: MllpSite) {
+		this.#site = site;
 	}
 
 	static async open(): Promise<AdtSender> {
-		const service = await testService();
-		const call = fhirClient(service, (await service.addSite('west', { also: ['A03', 'A31', 'A37'] })).key);
-		return new AdtSender(service, call, await MllpClient.connect(service.port('mllp')));
+		return new AdtSender(await MllpSite.open({ also: ['A03', 'A31', 'A37'] }));
+	}
+
+	get call(): FhirCall {
+		return this.#site.call;
 	}
 
 	/** Sends a message of the segments, which has to be taken; returns the codes of its flags, in order. */
-	async send(event: string, ...segments: string[]): Promise<string[]> {
+	send(event: string, ...segments: string[]): Promise<string[]> {
 		const controlId = `M${++this.#messages}`;
-		const header = `MSH|^~\\&|ADT|HOSP|||20260105||ADT^${event}|${controlId}|P|2.5.1`;
-		const { code, text } = msa(await this.#mllp.send([header, 'EVN', ...segments].join('\r')));
-		assert.equal(code, 'AA', text);
-		const [logged] = await this.#service.rows<{ flags: { code: string }[] | null }>('select flags from message_log where control_id = $1', [
-			controlId,
-		]);
-		return (logged?.flags ?? []).map((flag) => flag.code);
+		return this.#site.send(controlId, `MSH|^~\\&|ADT|HOSP|||20260105||ADT^${event}|${controlId}|P|2.5.1`, 'EVN', ...segments);
 	}
 
 	/** Returns what FHIR has of a type and a patient. */
-	async all(type: string, patient: string): Promise<FhirBody[]> {
-		const { body } = await this.call('GET', `/${type}?patient.identifier=${patient}`);
-		return (body.entry ?? []).map(({ resource }: FhirBody) => resource);
+	all(type: string, patient: string): Promise<FhirBody[]> {
+		return this.#site.all(type, patient);
 	}
 
-	async [Symbol.asyncDispose](): Promise<void> {
-		this.#mllp.close();
-		await this.#service[Symbol.asyncDispose]();
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.#site[Symbol.asyncDispose]();
 	}
 }
