@@ -90,7 +90,7 @@ export class DatabaseDirectory
 	#associations = noAssociations;
 	#polledAtMs = 0;
 	#failing = false;
-	/** That of the database in the poll under way. */
+	/** It tells for how long the database has not answered the poll under way. */
 	readonly #silence: Silence;
 	readonly #timers: Timers;
 	/** True once the log has said that nobody is known any more. */

@@ -12,7 +12,7 @@ interface PrefixLength<T> {
  */
 export class RangeIndex<T> {
 	readonly #create: () => T;
-	/** By address length in bytes, each with the longest prefix first. */
+	/** Each length of an address in bytes has its prefixes, the longest first. */
 	readonly #families = new Map<number, PrefixLength<T>[]>([
 		[4, []],
 		[16, []],

@@ -79,7 +79,7 @@ async function lookInto(
 		if (found.examined > 0 && work.isOver()) return false;
 		await work.nextMessage();
 		const verdict = await look(record.id);
-		// What was not looked into to its end for want of time is the first of the next search.
+		// A message that was not looked into to its end for want of time is the first of the next search.
 		if (verdict === undefined && found.examined > 0 && work.isOver()) return false;
 		found.examined++;
 		found.looked_back_to = record.received_at;

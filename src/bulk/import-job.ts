@@ -81,7 +81,7 @@ export class ImportJob implements LocalJob {
 	#waiting: WaitingLine[] = [];
 	#end: JobEnd | undefined;
 	#threads: ImportThreads | undefined;
-	/** Lines at which a thread was ended. */
+	/** A thread was ended at each of these lines. */
 	readonly #tooCostly = new Set<number>();
 	readonly #window: number;
 	#last: Promise<void> = Promise.resolve();

@@ -83,7 +83,7 @@ export interface ImportTask {
 	expected: readonly string[] | undefined;
 	/** Lines that took too much processor time before. They are refused. */
 	tooCostly: readonly number[];
-	/** Where the worker notes the line at work, for LineNotes. */
+	/** The worker notes the line at work here; see LineNotes. */
 	notes: SharedArrayBuffer;
 	/** The main thread sends `Go` when the previous chunk is committed. */
 	port: MessagePort;

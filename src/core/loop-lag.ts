@@ -23,7 +23,7 @@ export interface LoopLags {
 	p99: number;
 }
 
-/** What the loop has done since it began: the time in which it was not waiting, and how often it went round. */
+/** Says how long the loop was active and idle since it began, and how often it went round. */
 interface Done {
 	activeMs: number;
 	idleMs: number;
@@ -49,7 +49,7 @@ class LoopLag {
 	readonly #readers = new Set<RecordableHistogram>();
 	#next: Stoppable | undefined;
 	#before = nothing;
-	/** What an idle loop does between two strokes. */
+	/** An idle loop does so much between two strokes. */
 	#usual = nothing;
 
 	/** Begins to measure for a reader. Each reader has its own lags. */

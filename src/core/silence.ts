@@ -4,7 +4,7 @@ import { type Stoppable, systemTimers, type Timers } from './timers.ts';
 const lookMs = 100;
 
 /**
- * How long somebody has not answered. Only time counts in which this process had its turns, so looks are counted: the first on a stroke, by when most
+ * Measures for how long somebody has not answered. Only time counts in which this process had its turns, so looks are counted: the first on a stroke, by when most
  * answers have come, and then ten a second.
  */
 export class Silence {
@@ -19,7 +19,7 @@ export class Silence {
 		this.#looked = looked;
 	}
 
-	/** Milliseconds since `begin`; 0 when nobody is waited for, and before the first look. */
+	/** Returns the milliseconds since `begin`: 0 when nobody is waited for, and before the first look. */
 	get ms(): number {
 		return this.#ms;
 	}

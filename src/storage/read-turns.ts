@@ -45,7 +45,7 @@ export class ReadTurns<Slot extends TurnSlot> {
 	readonly #costs = new ReadCosts();
 	/** The reads that wait, by their sites. The site that comes first is the one that was served the longest ago. */
 	readonly #waiting = new Map<string, Waiting<Slot>[]>();
-	/** When the connections were last looked at for reads that do not end. */
+	/** The connections were last looked at then for reads that do not end. */
 	#lookedMs = 0;
 
 	constructor(slots: readonly Slot[], readMsMax: number) {

@@ -94,7 +94,7 @@ export class Reader {
 		return this.#inFlight;
 	}
 
-	/** Those in flight that are not sent yet, because their turn has not come. */
+	/** Returns the number of those in flight that are not sent yet, because their turn has not come. */
 	get waiting(): number {
 		return this.#turns.waiting;
 	}

@@ -3,7 +3,7 @@ import type { ValueSet } from './terms.ts';
 
 /** Value sets may refer to one another, a few levels deep in practice. */
 const nestingMax = 20;
-/** What finding a definition by its canonical costs, as steps: all definitions of its URL are gone through, and a site may load thousands. */
+/** To find a definition by its canonical costs so many steps: all definitions of its URL are gone through, and a site may load thousands. */
 const findingSteps = 100;
 
 /**

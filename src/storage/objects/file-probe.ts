@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';
 
 const probed = Buffer.alloc(16 * 1024);
-/** What a file keeps of that between its probes, a page: a full disk has no more to spare. */
+/** A file keeps a page of that between its probes: a full disk has no more to spare. */
 const kept = probed.subarray(0, 4096);
 const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_DSYNC;
 
