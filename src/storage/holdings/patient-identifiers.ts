@@ -63,18 +63,34 @@ const stated = `stated as (
 		as k (site_id, value, system, patient_id, old, rank, message_id, surface)
 )`;
 
+/**
+ * A patient is listed with so many others that have its number. A client that creates the same patient again and again would otherwise list each with
+ * all before it, and each would take longer than the one before.
+ */
+const othersMax = 8;
+
 const listShared = `shared as (
 	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id as other_id
 	from stated k
-	join patient_identifier o on o.site_id = k.site_id and o.value = k.value and o.patient_id <> k.patient_id and o.rank < ${otherNumberRank}
-		and (o.system = k.system or o.system = any (authority_systems(k.site_id, array[k.system])))
-	join patient p on p.site_id = o.site_id and p.id = o.patient_id and p.merged_into is null
+	cross join lateral (
+		select o.patient_id
+		from patient_identifier o
+		join patient p on p.site_id = o.site_id and p.id = o.patient_id and p.merged_into is null
+		where o.site_id = k.site_id and o.value = k.value and o.patient_id <> k.patient_id and o.rank < ${otherNumberRank}
+			and (o.system = k.system or o.system = any (authority_systems(k.site_id, array[k.system])))
+		limit ${othersMax}
+	) o
 	where k.rank < ${otherNumberRank} and not k.old
 	union all
 	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id
 	from stated k
-	join stated o on o.site_id = k.site_id and o.value = k.value and o.system = k.system and o.patient_id < k.patient_id
-		and o.rank < ${otherNumberRank} and not o.old
+	cross join lateral (
+		select o.patient_id
+		from stated o
+		where o.site_id = k.site_id and o.value = k.value and o.system = k.system and o.patient_id < k.patient_id
+			and o.rank < ${otherNumberRank} and not o.old
+		limit ${othersMax}
+	) o
 	where k.rank < ${otherNumberRank} and not k.old
 ), pair as (
 	select distinct on (s.site_id, least(s.patient_id, s.other_id), greatest(s.patient_id, s.other_id)) s.*,
