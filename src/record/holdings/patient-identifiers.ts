@@ -13,6 +13,12 @@ export interface IdentifierEntry {
 /** The rank of an account, licence or social security number. Searches find it, but it does not identify the patient of a message. */
 export const otherNumberRank = 10_000;
 
+/**
+ * A patient is listed with so many others that have its number. A client that creates the same patient again and again would otherwise list each with
+ * all before it, and each would take longer than the one before.
+ */
+export const othersListedMax = 8;
+
 /** A longer identifier is kept in the resource but no search finds it, because no index can hold it. */
 export const identifierLengthMax = 500;
 

@@ -1,6 +1,7 @@
 import type { Json } from '#core/json.ts';
 import type { ApplyContext } from '../apply/context.ts';
 import { type Row, resourceOf } from '../apply/rows.ts';
+import { othersListedMax } from '../holdings/patient-identifiers.ts';
 import { settingOf } from '../settings/settings.ts';
 import { recordDoubt, settleDoubts } from './doubt.ts';
 import { heldText } from './doubt-kinds.ts';
@@ -15,7 +16,9 @@ export function noteOthers(context: ApplyContext, { current, others }: Identifie
 		? `${field} has a number that several patients have; the message is recorded under one of them`
 		: `${field} has numbers of several patients; the message is recorded under one of them`;
 	context.flags.push({ code: 'identifiers-disagree', text });
-	for (const { current: other, isShared: shared } of others) {
+	const disagreeing = others.filter((other) => !other.isShared);
+	const sharing = others.filter((other) => other.isShared);
+	for (const { current: other, isShared: shared } of [...disagreeing, ...sharing].slice(0, othersListedMax)) {
 		const key = [current.id, other.id].sort();
 		recordDoubt(context, {
 			kind: shared ? 'number-shared' : 'identifiers-disagree',

@@ -1,5 +1,11 @@
 import { isNew } from '#record/apply/rows.ts';
-import { type Claim, otherNumberRank, type PatientIdentifier, patientIdentifiers } from '#record/holdings/patient-identifiers.ts';
+import {
+	type Claim,
+	otherNumberRank,
+	othersListedMax,
+	type PatientIdentifier,
+	patientIdentifiers,
+} from '#record/holdings/patient-identifiers.ts';
 import { columnsOf, textAt } from '../columns.ts';
 import { type Reading, siteOf } from '../reading.ts';
 import type { ResourceRows, ResourceTables } from '../resource-rows.ts';
@@ -63,12 +69,6 @@ const stated = `stated as (
 		as k (site_id, value, system, patient_id, old, rank, message_id, surface)
 )`;
 
-/**
- * A patient is listed with so many others that have its number. A client that creates the same patient again and again would otherwise list each with
- * all before it, and each would take longer than the one before.
- */
-const othersMax = 8;
-
 const listShared = `shared as (
 	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id as other_id
 	from stated k
@@ -78,7 +78,7 @@ const listShared = `shared as (
 		join patient p on p.site_id = o.site_id and p.id = o.patient_id and p.merged_into is null
 		where o.site_id = k.site_id and o.value = k.value and o.patient_id <> k.patient_id and o.rank < ${otherNumberRank}
 			and (o.system = k.system or o.system = any (authority_systems(k.site_id, array[k.system])))
-		limit ${othersMax}
+		limit ${othersListedMax}
 	) o
 	where k.rank < ${otherNumberRank} and not k.old
 	union all
@@ -89,7 +89,7 @@ const listShared = `shared as (
 		from stated o
 		where o.site_id = k.site_id and o.value = k.value and o.system = k.system and o.patient_id < k.patient_id
 			and o.rank < ${otherNumberRank} and not o.old
-		limit ${othersMax}
+		limit ${othersListedMax}
 	) o
 	where k.rank < ${otherNumberRank} and not k.old
 ), pair as (

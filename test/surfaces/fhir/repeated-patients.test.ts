@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { listIdentity } from '#administration/identity-work.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
+import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
 describe('a client that creates the same patient again and again', { timeout: 120_000 }, () => {
@@ -31,6 +32,16 @@ describe('a client that creates the same patient again and again', { timeout: 12
 		}
 		assert.equal(await doubtsOf(site.slug, ids.at(1) ?? ''), 11, 'the first ones are named by each after them');
 		assert.equal(await doubtsOf(site.slug, ids.at(-1) ?? ''), 8);
+		const counted = async () => {
+			const { doubts } = await listIdentity(service.administration, { site: site.slug, kind: 'number-shared', limit: 500 });
+			return doubts.reduce((sum, { count }) => sum + count, 0);
+		};
+		const before = await counted();
+		const mllp = await MllpClient.connect(service.port('mllp'));
+		const message = ['MSH|^~\\&|ADT|HOSP|X|Y|20240101||ADT^A08|1|P|2.5.1', 'EVN||20240101', 'PID|1||N1^^^&1.2.3&ISO||Rivers^Ann'];
+		assert.equal(msa(await mllp.send(message.join('\r'))).code, 'AA');
+		mllp.close();
+		assert.equal(await counted(), before + 8, 'a message lists as many');
 	});
 
 	test('has as many listed when all come in one transaction', async () => {
