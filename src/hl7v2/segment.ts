@@ -135,6 +135,27 @@ export class Segment {
 		return this.#finish(part, escaped);
 	}
 
+	/**
+	 * A component of a type without subcomponents: a delimiter of subcomponents in it is content that the sender did not escape, and stays. Decoded and
+	 * unescaped; '' when absent or `""`.
+	 */
+	whole(field: number, component = 1, repetition = 0): string {
+		return this.#findComponent(field, component, repetition) ? this.#decode() : '';
+	}
+
+	/** All of a repetition from a component on, decoded and unescaped, delimiters left in; '' when absent or `""`. */
+	displayFrom(field: number, component: number, repetition: number): string {
+		if (!this.#findField(field) || !this.#narrow(this.#scanned.repetition, repetition)) return '';
+		const end = this.#to;
+		const { component: components } = this.#scanned;
+		// A component may be empty while later ones are not.
+		if (components.count(this.#from, end) < component) return '';
+		components.part(this.#from, end, component - 1);
+		this.#from = components.from;
+		this.#to = end;
+		return this.#decode();
+	}
+
 	/** The whole field, or one repetition of it, decoded and unescaped, delimiters left in; '' when absent or `""`. */
 	display(field: number, repetition?: number): string {
 		if (this.#isHeaderField(field)) return repetition === undefined || repetition === 0 ? this.raw(field) : '';

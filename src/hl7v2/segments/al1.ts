@@ -111,7 +111,7 @@ function reactions(al1: Segment): JsonObject[] | undefined {
 	const manifestation: JsonObject[] = [];
 	const repetitions = al1.repetitions(5);
 	for (let repetition = 0; repetition < repetitions; repetition++) {
-		const concept = al1.components(5, repetition) > 1 ? codeableConcept(al1, 5, repetition) : textOnly(al1.text(5, 1, repetition).trim());
+		const concept = al1.components(5, repetition) > 1 ? codeableConcept(al1, 5, repetition) : textOnly(al1.whole(5, 1, repetition).trim());
 		if (concept) manifestation.push(concept);
 	}
 	return manifestation.length === 0 ? undefined : [{ manifestation }];

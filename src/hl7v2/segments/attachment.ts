@@ -85,7 +85,9 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 		component < 1 ? '' : obx.text(5, component, repetition).trim(),
 	);
 	const isBare = obx.components(5, repetition) === 1 && bare.test(obx.text(5, 1, repetition));
-	const data = isBare ? obx.text(5, 1, repetition) : obx.text(5, at + 1, repetition);
+	// What is not encoded may have delimiters that the sender did not escape. Nothing stands behind the data.
+	const isEncoded = isBare || encodings.has(encoding.toUpperCase());
+	const data = isEncoded ? obx.text(5, isBare ? 1 : at + 1, repetition) : obx.displayFrom(5, at + 1, repetition);
 	const contentType = isBare ? 'application/pdf' : mediaType(type, subtype);
 	const isImage = (imageTypes.has(type.toUpperCase()) || type.toUpperCase() === 'IMAGE') && data !== '';
 	refuseImage(obx, contentType, isImage);
@@ -99,7 +101,7 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 
 /** RP: a pointer. A subtype without a known media type is kept as a pointer without one, also behind the word `image` (`image^PICT`). */
 export function referencePointer(obx: Segment, repetition: number): Extension | undefined {
-	const pointer = obx.text(5, 1, repetition).trim();
+	const pointer = obx.whole(5, 1, repetition).trim();
 	const type = obx.text(5, 3, repetition).trim();
 	const contentType = mediaType(type, obx.text(5, 4, repetition).trim());
 	refuseImage(obx, contentType, imageTypes.has(type.toUpperCase()) && pointer !== '');

@@ -49,7 +49,7 @@ const certainties: Readonly<Record<string, string>> = { A: 'provisional', W: 'pr
 export function diagnosisChange(dg1: Segment, { patient, encounter }: ItemOwner, context: Context): ItemChange | undefined {
 	const identifier = uncheckedIdentifier(dg1, 20);
 	const coded = codeableConcept(dg1, 3, 0, codingSystem(dg1.text(2)));
-	const described = describedCode(dg1, 3, coded, dg1.text(4).trim());
+	const described = describedCode(dg1, 3, coded, dg1.whole(4).trim());
 	const item = itemKey(identifier, described.concept);
 	if (item === undefined) {
 		context.flag('segment-skipped', `${nameOf(dg1)} names no diagnosis (DG1-3, DG1-4 or DG1-20) and was left out`);

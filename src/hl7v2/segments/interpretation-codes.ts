@@ -1,3 +1,4 @@
+import type { Json, JsonObject } from '#core/json.ts';
 import type { CodeableConcept, Coding } from '#fhir/datatypes.ts';
 import { v2Table } from '#fhir/mapping/coding-system.ts';
 import type { Segment } from '../message.ts';
@@ -67,4 +68,12 @@ function translated(concept: CodeableConcept): CodeableConcept {
 	if (first?.code === undefined || first.system !== table || !Object.hasOwn(displays, first.code)) return concept;
 	const coding: Coding = { system: v3Interpretation, code: first.code, display: displays[first.code] ?? first.code };
 	return { ...concept, coding: [coding, ...(concept.coding ?? []).slice(1)] };
+}
+
+/** Adds the interpretations of a further line of a text to its observation, each once. */
+export function addInterpretations(resource: JsonObject, further: readonly CodeableConcept[]): void {
+	const held = (resource['interpretation'] ?? []) as readonly CodeableConcept[];
+	const known = new Set(held.map((concept) => JSON.stringify(concept)));
+	const added = further.filter((concept) => !known.has(JSON.stringify(concept)));
+	if (added.length > 0) resource['interpretation'] = [...held, ...added] as Json;
 }

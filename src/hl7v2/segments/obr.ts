@@ -145,9 +145,11 @@ function specimenSource(obr: Segment): Reference | undefined {
 
 /** SPM-2 (filler's, else placer's number) and SPM-4 (type). */
 export function specimenOf(spm: Segment): Reference | undefined {
-	const part = (subcomponent: number) => spm.text(2, 2, 0, subcomponent) || spm.text(2, 1, 0, subcomponent);
+	// An EIP is two identifiers, each with its own authority.
+	const number = spm.text(2, 2).trim() === '' ? 1 : 2;
+	const part = (subcomponent: number) => spm.text(2, number, 0, subcomponent);
 	const value = part(1).trim();
-	const display = spm.text(4, 2) || spm.text(4, 9) || spm.text(4, 1);
+	const display = spm.whole(4, 2) || spm.whole(4, 9) || spm.text(4, 1);
 	if (value === '' && display === '') return undefined;
 	const reference: Reference = { type: 'Specimen' };
 	if (value !== '') reference.identifier = typedIdentifier({ system: authoritySystem(part(2), part(3), part(4)), value });

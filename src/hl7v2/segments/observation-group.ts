@@ -5,6 +5,7 @@ import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts'
 import type { ObservationChange } from '#record/kinds/observation.ts';
 import type { Segment } from '../message.ts';
 import { type Context, nameOf } from './context.ts';
+import { addInterpretations, interpretations } from './interpretation-codes.ts';
 import { annotation } from './nte.ts';
 import { type GroupOwner, noOrder, type OrderContext } from './obr.ts';
 import { type Observed, readObx } from './obx.ts';
@@ -65,17 +66,22 @@ export class ObservationGroup {
 		if (observed) this.#observed.push(observed);
 	}
 
-	/** TX and FT lines of one OBX-3, OBX-4 and OBX-11 are one text (v2.5.1 §7.4.2); a line may leave OBX-3 empty. */
+	/**
+	 * TX and FT lines of one OBX-3, OBX-4 and OBX-11 are one text (v2.5.1 §7.4.2); a line may leave OBX-3 empty. What was observed at another time, or by
+	 * another person, is another observation.
+	 */
 	#continues(obx: Segment): boolean {
 		const open = this.#open;
 		// A number with a unit is no line of a text.
 		if (open === undefined || open.resource['valueQuantity'] !== undefined || obx.text(2).trim().toUpperCase() !== open.type) return false;
 		const sameCode = !obx.isPresent(3) || obx.raw(3) === open.obx.raw(3);
 		if (!sameCode || obx.text(4).trim() !== open.subId || obx.text(11).trim() !== open.status) return false;
+		if ([14, 16].some((field) => obx.isPresent(field) && open.obx.isPresent(field) && obx.raw(field) !== open.obx.raw(field))) return false;
 		const line = joinedText(obx);
 		const held = open.resource['valueString'];
 		open.resource['valueString'] = typeof held === 'string' ? `${held}\n${line}` : line;
 		open.statusOnly = open.statusOnly && line === '';
+		addInterpretations(open.resource, interpretations(obx) ?? []);
 		return true;
 	}
 

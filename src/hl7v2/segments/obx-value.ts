@@ -18,24 +18,39 @@ type Reader = (obx: Segment, repetition: number, unit: Unit, context: Context) =
 
 const element = (name: string, value: Json | undefined): Value | undefined => (value === undefined ? undefined : { element: name, value });
 
-const numericReader: Reader = (obx, repetition, unit) => element('valueQuantity', numeric(obx.text(5, 1, repetition), unit));
+/** Returns a value of a type without components; undefined when more stands behind it, so that nothing of it is lost. */
+function alone(obx: Segment, repetition: number): string | undefined {
+	const first = obx.text(5, 1, repetition);
+	const isAlone = obx.components(5, repetition) <= 1 && obx.subcomponents(5, 1, repetition) <= 1;
+	return isAlone || readable(obx, repetition) === (first.trim() || undefined) ? first : undefined;
+}
+
+/** TS-2 says how precise the time is (v2.5.1 §2.A.77), as its digits do. */
+function moment(obx: Segment, repetition: number): string | undefined {
+	const isTs = obx.components(5, repetition) === 2 && /^[YLDHMS]$/i.test(obx.text(5, 2, repetition).trim());
+	return isTs ? obx.text(5, 1, repetition) : alone(obx, repetition);
+}
+
+const numericReader: Reader = (obx, repetition, unit) => element('valueQuantity', numeric(alone(obx, repetition) ?? '', unit));
 const concept: Reader = (obx, repetition) => element('valueCodeableConcept', codeableConcept(obx, 5, repetition));
 const dateTime: Reader = (obx, repetition, _unit, context) =>
-	element('valueDateTime', toDateTime(obx.text(5, 1, repetition), context.zone));
+	element('valueDateTime', toDateTime(moment(obx, repetition) ?? '', context.zone));
 /** A DT has no time. One that was sent with a time keeps it, flagged. */
 const date: Reader = (obx, repetition, _unit, context) => {
-	const sent = obx.text(5, 1, repetition);
+	const sent = moment(obx, repetition) ?? '';
 	if (!hasTime(sent)) return element('valueDateTime', toDate(sent));
 	context.unreadable(obx, 5, 'has a time, which the type DT that OBX-2 names has not; read as a time');
 	return element('valueDateTime', toDateTime(sent, context.zone));
 };
-const time: Reader = (obx, repetition) => element('valueTime', toTime(obx.text(5, 1, repetition)));
+const time: Reader = (obx, repetition) => element('valueTime', toTime(alone(obx, repetition) ?? ''));
 /** Renders a composite for people when FHIR's value[x] has no type for it. */
 const composite: Reader = (obx, repetition) => element('valueString', readable(obx, repetition));
 const text: Reader = (obx, repetition) => element('valueString', obx.display(5, repetition) || undefined);
 
 const compositeQuantity: Reader = (obx, repetition, unit) => {
 	const value = decimal(obx.text(5, 1, repetition));
+	// No unit is a number: `10^5` is a power.
+	if (/^[\d.]/.test(obx.text(5, 2, repetition).trim())) return undefined;
 	return value === undefined ? undefined : element('valueQuantity', quantity(value, statedUnit(obx, repetition) ?? unit));
 };
 
@@ -58,7 +73,7 @@ const dateRange: Reader = (obx, repetition, _unit, { zone }) => {
 };
 
 const sequenceId: Reader = (obx, repetition, unit) => {
-	const digits = obx.text(5, 1, repetition).trim();
+	const digits = (alone(obx, repetition) ?? '').trim();
 	if (unit.unit !== undefined) return element('valueQuantity', numeric(digits, unit));
 	return /^\d{1,9}$/.test(digits) ? element('valueInteger', Number(digits)) : undefined;
 };
@@ -114,6 +129,8 @@ function readable(obx: Segment, repetition: number): string | undefined {
 
 const textTypes: ReadonlySet<string> = new Set(['ST', 'TX', 'FT']);
 const numericTypes: ReadonlySet<string> = new Set(['NM', 'SN']);
+/** Types of one number, in which a further number behind a delimiter is a power. */
+const numberTypes: ReadonlySet<string> = new Set(['NM', 'SN', 'CQ', 'SI']);
 /** Types whose components beside the data or the pointer are no value. */
 const attachmentTypes: ReadonlySet<string> = new Set(['ED', 'RP']);
 
@@ -177,12 +194,18 @@ function repetitionValue(obx: Segment, repetition: number, type: string, unit: U
 		);
 		return undefined;
 	}
-	const readableText = readable(obx, repetition);
+	const readableText = (numberTypes.has(type) ? asPower(obx, repetition) : undefined) ?? readable(obx, repetition);
 	if (readableText === undefined) return undefined;
 	const read = type === 'NM' ? statedQuantity(readableText, unit) : undefined;
 	const as = read === undefined ? 'as text' : 'as a number, with the text beside it';
 	context.flag('unreadable-value', `${nameOf(obx)}-5 is not of the type ${type} that OBX-2 names; read ${as}`);
 	return read === undefined ? { element: 'valueString', value: withUnit(readableText, unit) } : { element: 'valueQuantity', value: read };
+}
+
+/** Returns what has digits behind a delimiter as it was sent: that is a power, such as `10^5`, and no list of parts. */
+function asPower(obx: Segment, repetition: number): string | undefined {
+	const shown = obx.display(5, repetition).trim();
+	return /\d\s*[\^&]\s*[\d.+-]/.test(shown) ? shown : undefined;
 }
 
 function asElement(value: Value): JsonObject {

@@ -32,7 +32,7 @@ export interface Observed {
  */
 export function readObx(obx: Segment, order: OrderContext, specimen: Reference | undefined, context: Context): Observed | undefined {
 	const type = checkedType(obx);
-	const code = observedCode(obx) ?? order.code;
+	const code = codeableConcept(obx, 3) ?? order.code;
 	const unit = unitOf(obx, context);
 	const value = observedValue(obx, type, unit, context);
 	if (code === undefined) {
@@ -68,17 +68,6 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 		resource,
 		statusOnly: status.restates === true && !hasValue(obx),
 	};
-}
-
-/** The suffix of an observation id (v2.5.1 §7.2.4.2), such as the impression `71250&IMP` of the procedure 71250, tells a part of its report from the others. */
-const suffixPattern = /^[A-Z][A-Z0-9]{1,3}$/i;
-
-function observedCode(obx: Segment): CodeableConcept | undefined {
-	const code = codeableConcept(obx, 3);
-	const [coding, ...others] = code?.coding ?? [];
-	const suffix = obx.text(3, 1, 0, 2).trim();
-	if (coding?.code === undefined || !suffixPattern.test(suffix)) return code;
-	return { ...code, coding: [{ ...coding, code: `${coding.code}&${suffix}` }, ...others] };
 }
 
 function put(resource: JsonObject, element: string, value: Json | undefined): void {

@@ -25,7 +25,7 @@ export function procedureChange(pr1: Segment, { patient, encounter }: ItemOwner,
 	const identifier = uncheckedIdentifier(pr1, 19);
 	const coded = codeableConcept(pr1, 3, 0, codingSystem(pr1.text(2)));
 	// PR1-4 was withdrawn in favour of the original text of PR1-3.
-	const description = pr1.text(3, 9).trim() === '' ? pr1.text(4).trim() : '';
+	const description = pr1.text(3, 9).trim() === '' ? pr1.whole(4).trim() : '';
 	const described = describedCode(pr1, 3, coded, description);
 	const time = pr1.isPresent(5) ? context.time(pr1, 5) : undefined;
 	const item = itemKey(identifier, described.concept, time);

@@ -155,6 +155,7 @@ function createEncounter(context: ApplyContext, change: EncounterChange, patient
 	const resource: JsonObject = { status: 'unknown', class: unknownClass, subject: { reference: referenceTo(patient) } };
 	if (change.initial) applyPatch(resource, change.initial);
 	patchVisit(context, resource, change);
+	resource['class'] ??= unknownClass;
 	const links = { patient_id: patient.id, visit_key: key ?? null };
 	const row = newRow(context, { resourceType: 'Encounter', id: context.newId(), text: JSON.stringify(resource), resource, links });
 	context.changed.push(row);

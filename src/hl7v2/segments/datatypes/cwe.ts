@@ -18,15 +18,15 @@ export function codeableConcept(segment: Segment, field: number, repetition = 0,
 		const second = coding(segment, field, repetition, 4, 8, '');
 		if (second) codings.push(second);
 		if (components > 8) {
-			text = segment.text(field, 9, repetition);
+			text = segment.whole(field, 9, repetition);
 			const third = coding(segment, field, repetition, 10, 13, '');
 			if (third) codings.push(third);
 		}
 	}
-	if (text === '') text = segment.text(field, 2, repetition) || segment.text(field, 5, repetition);
+	if (text === '') text = segment.whole(field, 2, repetition) || segment.whole(field, 5, repetition);
 	if (codings.length === 0) return text === '' ? undefined : { text };
 	// A local name without a code is a coding with a name alone.
-	const alternate = components > 4 && segment.text(field, 4, repetition) === '' ? segment.text(field, 5, repetition) : '';
+	const alternate = components > 4 && segment.text(field, 4, repetition) === '' ? segment.whole(field, 5, repetition) : '';
 	if (alternate !== '' && alternate !== text) codings.push({ display: alternate });
 	return text === '' ? { coding: codings } : { coding: codings, text };
 }
@@ -40,17 +40,27 @@ function coding(
 	versionComponent: number,
 	system: string,
 ): Coding | undefined {
-	const code = codeText(segment.text(field, component, repetition));
+	const code = codeText(codeAt(segment, field, repetition, component));
 	if (code === '') return undefined;
 	const named = codingSystem(segment.text(field, component + 2, repetition)) || system;
 	const version = segment.text(field, versionComponent, repetition);
-	const display = segment.text(field, component + 1, repetition);
+	const display = segment.whole(field, component + 1, repetition);
 	const result: Coding = {};
 	if (named !== '') result.system = named;
 	if (version !== '') result.version = version;
 	result.code = code;
 	if (display !== '') result.display = display;
 	return result;
+}
+
+/**
+ * A code is an ST and has no subcomponents, so `T&S` is one code, and so is the id of an observation with its suffix (`71250&IMP`, v2.5.1 §7.2.4.2).
+ * Of more of them the first is the code: some senders write a whole CE so.
+ */
+function codeAt(segment: Segment, field: number, repetition: number, component: number): string {
+	const first = segment.text(field, component, repetition);
+	if (first === '' || segment.text(field, component, repetition, 2) === '') return first;
+	return segment.text(field, component, repetition, 3) === '' ? segment.whole(field, component, repetition) : first;
 }
 
 /** Every repetition; undefined when none has content. */
