@@ -28,6 +28,8 @@ const troubles: Readonly<Record<string, Trouble>> = {
 	40: 'repeat',
 	/** Whether the statement was completed is unknown. */
 	40003: 'connection',
+	/** A statement that nobody can carry out, such as one that is made for the condition of a request, whatever the state of the database. */
+	42601: 'row',
 	/** Insufficient resources: disk full, out of memory, too many connections. */
 	53: 'repeat',
 	/** Program limit exceeded: an index entry or a row over its size. */

@@ -11,6 +11,8 @@ const cases: [what: string, error: unknown, trouble: Trouble][] = [
 	['a unique key', coded('23505'), 'row'],
 	['a check', coded('23514'), 'row'],
 	['an index entry over its size', coded('54000'), 'row'],
+	['a statement that cannot be read', coded('42601'), 'row'],
+	['a table that is not there yet', coded('42P01'), 'unknown'],
 	['a statement with too many columns', coded('54011'), 'row'],
 	['a serialization failure', coded('40001'), 'repeat'],
 	['a deadlock', coded('40P01'), 'repeat'],

@@ -23,3 +23,9 @@ export interface Named {
 export function unsupportedModifier(name: string): Failure {
 	return new Failure('not-supported', `the modifier of ${name} is not supported`, { location: { expression: name } });
 }
+
+/** Tells whether a parameter leads to resources. A canonical URL names no row of this service. */
+export function namesResources(parameter: SearchParameter & { type: 'reference' }): boolean {
+	if (parameter.match === 'element') return parameter.path.endsWith('.reference');
+	return parameter.match !== 'term' || parameter.walks.length > 0;
+}

@@ -7,6 +7,7 @@ import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { clauseOf } from './clause.ts';
 import { anyOf, ledThrough } from './lead.ts';
+import { namesResources } from './named.ts';
 import type { SearchLimits } from './parsed-search.ts';
 import type { SearchTerms } from './subsumption.ts';
 import { SearchValues } from './values.ts';
@@ -92,6 +93,7 @@ function chainClause(
 	const [name = '', type] = step.split(':');
 	const parameter = parameterOf(definition, name);
 	if (parameter?.type !== 'reference') return 'unknown';
+	refuseCanonical(name, parameter);
 	// A chain without a type leads through every type that has the next parameter.
 	const through: Clause[] = [];
 	let isEmpty = false;
@@ -106,6 +108,13 @@ function chainClause(
 	}
 	if (through.length === 0) return isEmpty ? undefined : 'unknown';
 	return anyOf(through);
+}
+
+/** A chain or `_has` that found nothing would look as if there were nothing. */
+function refuseCanonical(name: string, parameter: SearchParameter & { type: 'reference' }): void {
+	if (namesResources(parameter)) return;
+	const text = `${name} is a canonical URL; a chain or _has does not lead through it`;
+	throw new Failure('not-supported', text, { location: { expression: name } });
 }
 
 /** The clause by which the rows that a reference names fulfil another clause. */
@@ -132,6 +141,7 @@ function hasClause(definition: ResourceDefinition, name: string, value: string, 
 	const parameter = source && parameterOf(source, reference);
 	if (source === undefined || parameter?.type !== 'reference' || rest.length === 0) return 'unknown';
 	if (!(parameter.targets as readonly string[]).includes(definition.type)) return 'unknown';
+	refuseCanonical(reference, parameter);
 	requireScope(options.scopes, source.type, 's');
 	const clause = parameterClause(source, rest.join(':'), value, options, depth + 1);
 	if (clause === undefined || clause === 'unknown') return clause;

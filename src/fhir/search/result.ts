@@ -4,6 +4,7 @@ import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
 import { ledByReference } from './lead.ts';
+import { namesResources } from './named.ts';
 import { parameterOf } from './parameter.ts';
 import type { Iteration, ParsedSearch, SearchLimits } from './parsed-search.ts';
 
@@ -175,7 +176,7 @@ export function inclusionsBy(parameter: SearchParameter, { definition, direction
 		if (direction === 'forward') return elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target);
 		const { path, lead } = parameter;
 		// A canonical URL names no row.
-		if (!path.endsWith('.reference') || !parameter.targets.includes(definition.type)) return [];
+		if (!namesResources(parameter) || !parameter.targets.includes(definition.type)) return [];
 		if (target !== undefined && target !== definition.type) return [];
 		const referring = { direction: 'referring' as const, referredType: definition.type, path, ...(lead === undefined ? {} : { lead }) };
 		return [{ ...referring, includedType: source.type, includedTable: source.table.table }];
@@ -183,7 +184,7 @@ export function inclusionsBy(parameter: SearchParameter, { definition, direction
 	if (parameter.match === 'term') {
 		if (direction === 'forward') return elementInclusions(parameter.walks, parameter.targets, target);
 		// A canonical URL names no row, so nothing is found by it in this direction.
-		if (parameter.walks.length === 0 || !parameter.targets.includes(definition.type)) return [];
+		if (!namesResources(parameter) || !parameter.targets.includes(definition.type)) return [];
 		if (target !== undefined && target !== definition.type) return [];
 		const prefix = termTexts.rowPrefix(parameter.scope, definition.type);
 		return [{ direction: 'term', prefix, includedType: source.type, includedTable: source.table.table }];

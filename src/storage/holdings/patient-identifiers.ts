@@ -83,15 +83,16 @@ const listShared = `shared as (
 	where k.rank < ${otherNumberRank} and not k.old
 	union all
 	select k.site_id, k.patient_id, k.message_id, k.surface, o.patient_id
-	from stated k
-	cross join lateral (
-		select o.patient_id
-		from stated o
-		where o.site_id = k.site_id and o.value = k.value and o.system = k.system and o.patient_id < k.patient_id
-			and o.rank < ${otherNumberRank} and not o.old
-		limit ${othersListedMax}
-	) o
-	where k.rank < ${otherNumberRank} and not k.old
+	from (
+		select k.*, array_agg(k.patient_id) over same as before
+		from stated k
+		where k.rank < ${otherNumberRank} and not k.old
+		window same as (
+			partition by k.site_id, k.value, k.system order by k.patient_id rows between ${othersListedMax} preceding and 1 preceding
+		)
+	) k
+	cross join unnest(k.before) as o (patient_id)
+	where o.patient_id <> k.patient_id
 ), pair as (
 	select distinct on (s.site_id, least(s.patient_id, s.other_id), greatest(s.patient_id, s.other_id)) s.*,
 		format('["number-shared","%s","%s"]', least(s.patient_id, s.other_id), greatest(s.patient_id, s.other_id)) as key
