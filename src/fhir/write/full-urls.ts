@@ -57,6 +57,11 @@ export class FullUrls {
 		this.#someRestful ||= rootOf(fullUrl) !== undefined;
 	}
 
+	/** Tells whether an entry has the full URL. */
+	names(fullUrl: string): boolean {
+		return this.#named.has(fullUrl);
+	}
+
 	/** Tells whether a full URL also names its resource outside of the Bundle. */
 	isCanonical(fullUrl: string): boolean {
 		return this.#canonical.has(fullUrl);

@@ -24,6 +24,7 @@ import { type Content, contentOf } from './content.ts';
 import type { FullUrls } from './full-urls.ts';
 import { applyJsonPatch, readPatch } from './json-patch.ts';
 import { linksOf } from './links.ts';
+import { relateToOwnBase } from './own-references.ts';
 import { profileNotices } from './profile-policy.ts';
 import { conditionalReferences, patientReferences, resolveReferences } from './references.ts';
 
@@ -96,6 +97,7 @@ export function interpretSingle(write: SingleWrite, settings: WriteSettings): Re
 		};
 	}
 	const given = objectOf(write.body);
+	relateToOwnBase(given, settings.base ?? '', settings.fullUrls);
 	const content = contentOf(definition, given, {
 		conditionalReferences: settings.conditionalReferences ?? false,
 		repetitionsMax: settings.limits.repetitionsMax,
@@ -252,6 +254,7 @@ function patching(
 		const patched = applyJsonPatch(parseExact(renderStored(definition.type, held)), operations);
 		if (patched['id'] !== held.id)
 			throw new Failure('unprocessable', 'the patch changes the id', { location: { expression: `${definition.type}.id` } });
+		relateToOwnBase(patched, settings.base ?? '', settings.fullUrls);
 		const { source, ...content } = contentOf(definition, patched, { repetitionsMax });
 		// The source of the version before is none that this client states.
 		const stated = { ...content, source: source === held.source ? undefined : source };

@@ -100,6 +100,11 @@ export function checkContentType(request: HttpRequest): void {
 	if (version !== '4.0' && version !== '4.0.1') throw new Failure('unsupported-media-type', 'only FHIR version 4.0 is served');
 }
 
+/** The host alone is looked for, because JSON may have its slashes escaped. */
+function namesHost({ body, origin }: HttpRequest): boolean {
+	return Buffer.from(body.buffer, body.byteOffset, body.byteLength).includes(origin.slice(origin.indexOf('//') + 2));
+}
+
 function deliveryOf({ clock, libraries }: FhirContext, grant: KeyGrant, request: HttpRequest): FhirDelivery {
 	const receivedAtMs = clock.nowMs();
 	const definitions = libraries.versionOf(grant.siteId);
@@ -110,8 +115,9 @@ function deliveryOf({ clock, libraries }: FhirContext, grant: KeyGrant, request:
 	}
 	const path = request.path.slice('/fhir/'.length);
 	const query = criteriaOf(request.query);
-	// Full URLs and conditions may name resources by the address of this service.
-	if (path === '' || query !== '' || headers['if-none-exist'] !== undefined) headers[baseHeader] = baseOf(request);
+	// Full URLs, conditions and references may name resources by the address of this service.
+	const isNamed = path === '' || query !== '' || headers['if-none-exist'] !== undefined || namesHost(request);
+	if (isNamed) headers[baseHeader] = baseOf(request);
 	const url = query === '' ? path : `${path}?${query}`;
 	return {
 		id: newId(receivedAtMs),
