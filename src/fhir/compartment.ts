@@ -1,6 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import { isFhirId } from '#record/row-id.ts';
 import type { Clause } from '#record/search-plan.ts';
+import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition } from './resource.ts';
 import { generatedTypes } from './resources/generated/index.ts';
 import { type ParameterOptions, parameterClause } from './search/parameter.ts';
@@ -42,4 +43,18 @@ export function compartmentClause(
 	});
 	const [only] = clauses;
 	return only !== undefined && clauses.length === 1 ? only : { kind: 'any', clauses };
+}
+
+/** Returns the prefixes of the terms by which resources of the types that share a table name the patients to whom they belong. */
+export function patientPrefixes(definitions: readonly ResourceDefinition[]): string[] {
+	return definitions
+		.filter(({ table }) => table.isShared)
+		.flatMap((definition) =>
+			membershipOf('Patient', definition).map((name) => termTexts.rowPrefix(`${definition.type}.${name}`, 'Patient')),
+		);
+}
+
+/** Returns the clause for the resources of a type that shares its table which belong to the patient of a row, wherever among the patients that they name. */
+export function membershipClause(definition: ResourceDefinition, rowId: string): Clause {
+	return { kind: 'any', clauses: patientPrefixes([definition]).map((prefix): Clause => ({ kind: 'patient-terms', prefix, ids: [rowId] })) };
 }

@@ -4,6 +4,7 @@ import type { StoredResource } from '#record/stored-resource.ts';
 import type { ResourceType, TableShape } from '#record/table-shape.ts';
 import type { Cell } from './cell.ts';
 import type { Reader, ReadStatement } from './reader.ts';
+import { textArray } from './statement.ts';
 import type { Query } from './statements/parameters.ts';
 import {
 	type CompartmentPage,
@@ -177,15 +178,27 @@ export async function readCompartment(
 	return { rows: shown.map(rowOf), next: last && Number(last[rowCells]) > shown.length ? (last[rowCells + 1] as string) : undefined };
 }
 
-/** Returns the types among those that share a table of which the patient has resources. */
-export async function sharedTypesOfPatient(reader: Reader, siteId: string, patientId: string): Promise<Set<string>> {
-	const rows = await reader.run(sharedTypesStatement, [siteId, patientId]);
+/**
+ * Returns the types among those that share a table of which the patient has resources.
+ * @param prefixes of the terms by which a resource names its patients
+ */
+export async function sharedTypesOfPatient(
+	reader: Reader,
+	siteId: string,
+	patientId: string,
+	prefixes: readonly string[],
+): Promise<Set<string>> {
+	const rows = await reader.run(sharedTypesStatement, [siteId, patientId, textArray(prefixes)]);
 	return new Set(rows.map(([type]) => type as string));
 }
 
 const sharedTypesStatement: ReadStatement = {
 	name: 'shared_types_of_patient',
-	text: 'select distinct r.resource_type from other_resource r where r.site_id = $1 and r.patient_id = $2::uuid and not r.deleted',
+	text: `
+select distinct r.resource_type from other_resource r
+where r.site_id = $1 and not r.deleted and r.terms && array(
+	select tributary_term(k.prefix || p.id::text) from unnest($3::text[]) k (prefix) cross join tributary_same_patient($1, $2::uuid) p (id)
+)`,
 };
 
 /** Returns the row id of the patient who replaced the given one, or of that one itself. */

@@ -67,6 +67,8 @@ export function historyQuery(siteId: string, table: string, type: ResourceType, 
 export interface CompartmentPage {
 	/** Row id. */
 	patientId: string;
+	/** Tells what belongs to the patient, where a resource may belong to several; absent: what is recorded under the patient. */
+	membership?: Clause | undefined;
 	since: string | undefined;
 	/** Conditions beside the patient. */
 	clauses: readonly Clause[];
@@ -79,13 +81,14 @@ export interface CompartmentPage {
 export function compartmentQuery(siteId: string, { table, compartment }: TableShape, page: CompartmentPage): Query {
 	const parameters = new Parameters(siteId);
 	const column = compartment === 'self' ? 'id' : 'patient_id';
-	const patient = parameters.add(page.patientId, 'uuid');
+	const member =
+		page.membership === undefined ? `r.${column} = ${parameters.add(page.patientId, 'uuid')}` : whereOf([page.membership], 'r', parameters);
 	const after = parameters.add(page.afterId, 'uuid');
 	const since = page.since === undefined ? '' : ` and r.last_updated >= ${parameters.add(page.since, 'timestamptz')}`;
 	const limit = parameters.add(page.count + 1, 'integer');
 	const where = whereOf(page.clauses, 'r', parameters);
-	const inner = `select ${innerColumns(table)} from ${relation(table)} r where ${where} and r.${column} = ${patient} and r.id > ${after}${since} order by r.id limit ${limit}`;
+	const inner = `select ${innerColumns(table)} from ${relation(table)} r where ${where} and ${member} and r.id > ${after}${since} order by r.id limit ${limit}`;
 	const bytesMax = parameters.add(page.bytesMax, 'bigint');
 	const text = boundedQuery({ table, further: 'r.found, r.id', inner, order: (row) => `${row}.id`, bytesMax });
-	return parameters.query(text, page.clauses.length === 0);
+	return parameters.query(text, page.clauses.length === 0 && page.membership === undefined);
 }

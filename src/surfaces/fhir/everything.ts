@@ -3,6 +3,7 @@ import { Failure } from '#core/failure.ts';
 import { nilId } from '#core/id.ts';
 import { type SearchEntry, searchset } from '#fhir/bundle.ts';
 import { type CareDates, careClauses } from '#fhir/care-dates.ts';
+import { membershipClause, patientPrefixes } from '#fhir/compartment.ts';
 import type { ResourceDefinition } from '#fhir/resource.ts';
 import { resources } from '#fhir/resources/index.ts';
 import { scopeClause } from '#fhir/scope-clause.ts';
@@ -23,6 +24,8 @@ import { isOfNobody, referredBy } from './referred.ts';
 /** The patient, and then each type that belongs to patients. */
 const compartment: readonly ResourceDefinition[] = Object.values(resources).filter((definition) => !isOfNobody(definition));
 const all: readonly ResourceDefinition[] = [...compartment, ...Object.values(resources).filter(isOfNobody)];
+
+const prefixes: readonly string[] = patientPrefixes(compartment);
 
 /**
  * Serves `Patient/<id>/$everything` by GET and POST (https://hl7.org/fhir/R4/operation-patient-everything.html): the patient and every resource that
@@ -48,10 +51,11 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 	const care = careDatesOf(further);
 	// An answer without what the token does not reach of the record would not be everything. What the record refers to is said to be left out.
 	refuseBeyond(grant.scopes, further['_type'] === undefined ? compartment : wanted);
-	const shared = await sharedTypesOfPatient(context.reader, siteId, patientId);
+	const shared = await sharedTypesOfPatient(context.reader, siteId, patientId, prefixes);
 	// Of the types that share a table, only those of which the patient has a resource are read.
 	const types = readFor(wanted, grant.scopes).filter(({ type, table }) => !table.isShared || shared.has(type));
 	const path = `Patient/${id}/$everything`;
+	const options = { base, limits: context.limits, scopes: undefined };
 	const scope = { siteId, of: path, applied };
 	const [type, rowId] = cursor === undefined ? [] : context.cursors.open(scope, cursor);
 	const start: Position = {
@@ -61,8 +65,9 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 	const { entries, next } = await page(context, siteId, types, start, {
 		patientId,
 		since,
+		membershipOf: (type) => (type.table.isShared ? membershipClause(type, patientId) : undefined),
 		clausesOf: (type) => {
-			const reached = scopeClause(type, 's', grant.scopes, { base, limits: context.limits });
+			const reached = scopeClause(type, 's', grant.scopes, options);
 			return [...careClauses(type, care), ...(reached === undefined ? [] : [reached])];
 		},
 		count,
@@ -140,6 +145,8 @@ interface Position {
 interface Wanted {
 	patientId: string;
 	since: string | undefined;
+	/** Tells which resources of a type belong to the patient, where a resource may belong to several. */
+	membershipOf(definition: ResourceDefinition): Clause | undefined;
 	/** Conditions beside the patient. */
 	clausesOf(definition: ResourceDefinition): Clause[];
 	count: number;
@@ -151,19 +158,20 @@ async function page(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	start: Position,
-	{ count, clausesOf, ...wanted }: Wanted,
+	{ count, clausesOf, membershipOf, ...wanted }: Wanted,
 ): Promise<{ entries: SearchEntry[]; next: Position | undefined }> {
 	const entries: SearchEntry[] = [];
 	let { afterId } = start;
 	for (let index = start.index; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) break;
-		const clauses = clausesOf(definition);
-		const found = await readCompartment(reader, siteId, definition.table, { ...wanted, clauses, afterId, count: count - entries.length });
+		const which = { ...wanted, membership: membershipOf(definition), clauses: clausesOf(definition) };
+		const found = await readCompartment(reader, siteId, definition.table, { ...which, afterId, count: count - entries.length });
 		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
 		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
 		// The page is full, and it is unknown whether the next types have anything. Looking ahead avoids an empty last page.
-		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, clausesOf }) };
+		if (entries.length === count)
+			return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, clausesOf, membershipOf }) };
 		afterId = nilId;
 	}
 	return { entries, next: undefined };
@@ -174,13 +182,13 @@ async function following(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	from: number,
-	{ clausesOf, ...wanted }: Omit<Wanted, 'count'>,
+	{ clausesOf, membershipOf, ...wanted }: Omit<Wanted, 'count'>,
 ): Promise<Position | undefined> {
 	for (let index = from; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) continue;
-		const clauses = clausesOf(definition);
-		const { rows } = await readCompartment(reader, siteId, definition.table, { ...wanted, clauses, afterId: nilId, count: 1 });
+		const which = { ...wanted, membership: membershipOf(definition), clauses: clausesOf(definition) };
+		const { rows } = await readCompartment(reader, siteId, definition.table, { ...which, afterId: nilId, count: 1 });
 		if (rows.length > 0) return { index, afterId: nilId };
 	}
 	return undefined;

@@ -100,3 +100,24 @@ describe('$everything', () => {
 		assert.equal(pages.length, expected.size);
 	});
 });
+
+test('has what names the patient beside others, wherever among them', async () => {
+	const both = [reference('Patient/ben'), reference('Patient/ann')];
+	const shared = [
+		{ resourceType: 'Account', id: 'account', status: 'active', subject: both },
+		{ resourceType: 'Group', id: 'group', type: 'person', actual: true, member: both.map((entity) => ({ entity })) },
+		{ resourceType: 'Person', id: 'person', link: both.map((target) => ({ target })) },
+		{
+			...{ resourceType: 'Appointment', id: 'appointment', status: 'proposed' },
+			participant: both.map((actor) => ({ actor, status: 'accepted' })),
+		},
+	];
+	for (const resource of shared) {
+		const reply = await west('PUT', `/${resource.resourceType}/${resource.id}`, resource);
+		assert.equal(reply.status, 201, reply.text);
+	}
+	for (const id of ['ann', 'ben']) {
+		const { body } = await west('GET', `/Patient/${id}/$everything?_type=${shared.map(({ resourceType }) => resourceType).join(',')}`);
+		assert.deepEqual(body.entry.map(({ resource }: FhirBody) => resource.id).sort(), shared.map((one) => one.id).sort(), id);
+	}
+});
