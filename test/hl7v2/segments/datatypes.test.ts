@@ -5,6 +5,7 @@ import { codingSystem } from '#fhir/mapping/coding-system.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
 import { toDate, toDateTime, toInstant, toTime, zoneOf } from '#fhir/mapping/timestamp.ts';
 import { comparedDecimal } from '#hl7v2/segments/datatypes/nm.ts';
+import { fieldsOf, patients, read, stored } from '../reading.ts';
 
 describe('HL7 v2 times', () => {
 	const dates: [string, string | undefined][] = [
@@ -134,5 +135,39 @@ describe('assigning authorities and coding systems', () => {
 	];
 	for (const [name, expected] of systems) {
 		test(`coding system "${name}" is ${expected || 'none'}`, () => assert.equal(codingSystem(name), expected));
+	}
+});
+
+describe('XTN', () => {
+	const rows: [string, string[]][] = [
+		['(555)725-9890^WPN^PH^^1^555^7259890^4', ['(555)725-9890 X4']],
+		['(555)725-9890^WPN^PH^^^^^4', ['(555)725-9890 X4']],
+		['(555)725-9890 x4^WPN^PH^^1^555^7259890^4', ['(555)725-9890 x4']],
+		['(555)725-9890 ext. 4^WPN^PH^^1^555^7259890^x4', ['(555)725-9890 ext. 4']],
+		['(555)725-9890x14^WPN^PH^^1^555^7259890^4', ['(555)725-9890x14 X4']],
+		['0711 123-045^WPN^PH^^49^0711^123^045', ['0711 123-045']],
+		['+49 (0)711 123^WPN^PH^^49^0711^123', ['+49 (0)711 123']],
+		['^WPN^PH^^1^303^9999999^12^^^^+1 303 999 9999', ['+1 303 999 9999 X12']],
+		['^WPN^PH^^1^303^9999999^12^^^^+1 303 999 9999 X12', ['+1 303 999 9999 X12']],
+		['(303)999-9999^WPN^PH^^^^^^^^^+1 303 999 9999', ['+1 303 999 9999']],
+		['7275555555:1:^PRN^^x@y.example^1^211^2240784', ['7275555555:1:', 'x@y.example', '+1 211 2240784']],
+		['7275555555^PRN^PH^^1^211^2240784^4', ['7275555555', '+1 211 2240784 X4']],
+		['725-9890^PRN^PH^^1^555^7259890^4', ['+1 555 7259890 X4']],
+		['5557259890^PRN^PH^^1^555^5557259890', ['5557259890']],
+		['ask for Jane^PRN^PH^^1^555^7259890', ['ask for Jane', '+1 555 7259890']],
+		['a@b.example^NET^Internet^^1^555^7259890', ['a@b.example', '+1 555 7259890']],
+		['^NET^Internet^a@b.example^1^555^7259890', ['a@b.example', '+1 555 7259890']],
+		['020 1234', ['020 1234']],
+		['^PRN^PH', []],
+	];
+	for (const [value, expected] of rows) {
+		test(`${value} is ${expected.join(' and ') || 'nothing'}`, () => {
+			const parts = stored(patients(read('ADT^A08', ['PID|1||100', fieldsOf('NK1', { 2: 'Smith^Bob', 5: value })]))[0]?.patch.parts ?? {});
+			const [contact] = (parts['contact']?.['NK1'] ?? []) as { telecom?: { value: string }[] }[];
+			assert.deepEqual(
+				(contact?.telecom ?? []).map((point) => point.value),
+				expected,
+			);
+		});
 	}
 });
