@@ -5,7 +5,7 @@ import { codingSystem } from '#fhir/mapping/coding-system.ts';
 import { decimal } from '#fhir/mapping/decimal.ts';
 import { toDate, toDateTime, toInstant, toTime, zoneOf } from '#fhir/mapping/timestamp.ts';
 import { comparedDecimal } from '#hl7v2/segments/datatypes/nm.ts';
-import { fieldsOf, patients, read, stored } from '../reading.ts';
+import { fieldsOf, observe, patients, pidPatch, pidWith, read, stated, stored } from '../reading.ts';
 
 describe('HL7 v2 times', () => {
 	const dates: [string, string | undefined][] = [
@@ -170,4 +170,21 @@ describe('XTN', () => {
 			);
 		});
 	}
+});
+
+describe('CWE', () => {
+	const cwe = 'A^ ^L^ ^ ^ ^ ^ ^ ^ ^ ^';
+	test('components of blanks are no display, text, version or coding system', () => {
+		const observation = observe({ 2: 'NM', 3: cwe, 5: '1', 6: 'L^ ^UCUM', 8: 'H^ ^ ', 15: cwe });
+		assert.deepEqual(observation['code'], { coding: [{ code: 'A' }] });
+		assert.deepEqual(observation['valueQuantity'], { value: 1, unit: 'L', system: 'http://unitsofmeasure.org', code: 'L' });
+		assert.ok(!/"(?:display|text|version|unit)":"\s*"/.test(JSON.stringify(observation)));
+		assert.deepEqual(stated('AL1', { 3: cwe }).change?.patch.elements['code'], { coding: [{ code: 'A' }] });
+		assert.deepEqual(stated('DG1', { 3: cwe }).change?.patch.elements['code'], { coding: [{ code: 'A' }] });
+		assert.deepEqual(stated('PR1', { 3: cwe }).change?.patch.elements['code'], { coding: [{ code: 'A' }] });
+		assert.ok(!/"(?:display|text)":"\s*"/.test(JSON.stringify(pidPatch(pidWith(16, 'M^ ^HL70002')))));
+	});
+	test('a text beside components of blanks is kept', () => {
+		assert.deepEqual(observe({ 3: 'A^ ^L^ ^Alternate^ ' })['code'], { coding: [{ code: 'A' }], text: 'Alternate' });
+	});
 });

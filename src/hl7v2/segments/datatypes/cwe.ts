@@ -18,17 +18,23 @@ export function codeableConcept(segment: Segment, field: number, repetition = 0,
 		const second = coding(segment, field, repetition, 4, 8, '');
 		if (second) codings.push(second);
 		if (components > 8) {
-			text = segment.whole(field, 9, repetition);
+			text = contentOf(segment, field, 9, repetition);
 			const third = coding(segment, field, repetition, 10, 13, '');
 			if (third) codings.push(third);
 		}
 	}
-	if (text === '') text = segment.whole(field, 2, repetition) || segment.whole(field, 5, repetition);
+	if (text === '') text = contentOf(segment, field, 2, repetition) || contentOf(segment, field, 5, repetition);
 	if (codings.length === 0) return text === '' ? undefined : { text };
 	// A local name without a code is a coding with a name alone.
-	const alternate = components > 4 && segment.text(field, 4, repetition) === '' ? segment.whole(field, 5, repetition) : '';
+	const alternate = components > 4 && segment.text(field, 4, repetition).trim() === '' ? contentOf(segment, field, 5, repetition) : '';
 	if (alternate !== '' && alternate !== text) codings.push({ display: alternate });
 	return text === '' ? { coding: codings } : { coding: codings, text };
+}
+
+/** Returns a component as sent; empty if it has blanks alone, which are no string of FHIR (R4 §2.24.0.1). */
+function contentOf(segment: Segment, field: number, component: number, repetition: number): string {
+	const text = segment.whole(field, component, repetition);
+	return text.trim() === '' ? '' : text;
 }
 
 /** Converts one triplet of a CWE; undefined without a code. */
@@ -42,9 +48,9 @@ function coding(
 ): Coding | undefined {
 	const code = codeText(codeAt(segment, field, repetition, component));
 	if (code === '') return undefined;
-	const named = codingSystem(segment.text(field, component + 2, repetition)) || system;
-	const version = segment.text(field, versionComponent, repetition);
-	const display = segment.whole(field, component + 1, repetition);
+	const named = codingSystem(segment.text(field, component + 2, repetition).trim()) || system;
+	const version = contentOf(segment, field, versionComponent, repetition);
+	const display = contentOf(segment, field, component + 1, repetition);
 	const result: Coding = {};
 	if (named !== '') result.system = named;
 	if (version !== '') result.version = version;
