@@ -1,5 +1,6 @@
 import { newId } from '#core/id.ts';
 import type { Delivery, DeliveryKind } from '#record/delivery.ts';
+import { contentCharsetOf } from '#record/settings/content-charset.ts';
 import { readSettings } from '#record/settings/settings.ts';
 import { AdministrationError } from './context.ts';
 
@@ -21,6 +22,8 @@ export interface ReplayableRow {
 	source: string;
 	message_type: string;
 	bytes: Buffer;
+	/** Those by which it was read. */
+	settings: unknown;
 	sender_settings: unknown;
 	definitions: string;
 }
@@ -36,7 +39,8 @@ export async function replayOf(row: ReplayableRow, nowMs: number, acceptMismatch
 	}
 	const carried = replay({ messageType: row.message_type });
 	const { site_id: siteId, client_id: clientId, source, bytes, id: replayed } = row;
-	const settings = readSettings(row.sender_settings);
+	// What came beside the bytes is no setting that somebody may have corrected since.
+	const settings = { ...contentCharsetOf(readSettings(row.settings)), ...readSettings(row.sender_settings) };
 	// Every kind that can be replayed may come by the surface `replay`.
 	return {
 		...carried,

@@ -78,6 +78,18 @@ function readHeader(bytes: Uint8Array): Segment | undefined {
 	return segment;
 }
 
+/** Returns MSH-18 as sent. Empty if it is so or `""`, or if the message does not begin with a usable MSH. */
+export function statedCharset(bytes: Uint8Array): string {
+	try {
+		const line = headerLine(bytes);
+		const stated = line === undefined ? '' : declaredCharset(new HeaderSource(line, bytes).segment).trim();
+		return stated === '""' ? '' : stated;
+	} catch (error) {
+		if (error instanceof Failure) return '';
+		throw error;
+	}
+}
+
 /** Reads only the MSH segment and returns the same as `Message`. `undefined` when the message does not begin with a usable one. */
 export function readHead(bytes: Uint8Array): MessageHead | undefined {
 	try {

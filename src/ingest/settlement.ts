@@ -10,6 +10,7 @@ import { recordDoubt } from '#record/identity/doubt.ts';
 import { HeldForPerson } from '#record/identity/held.ts';
 import type { IndexOutcome } from '#record/instance.ts';
 import type { StepReportResult } from '#record/procedure-step.ts';
+import { contentCharsetOf } from '#record/settings/content-charset.ts';
 import { type AcceptedMessage, type LoggedMessage, senderKey, shortened } from '#storage/message-log.ts';
 import type { Effects } from './interpretation.ts';
 import { definitionOf } from './kinds/index.ts';
@@ -133,7 +134,7 @@ function settled(message: Prepared, { sequence }: SettlementContext, settling: S
 	const { delivery, digest, interpretation } = message;
 	const { outcome, failure, answer, acks, flags = [], replayOf } = settling;
 	const changed = changedBy(settling);
-	const readBy = interpretation.verdict.kind === 'apply' ? interpretation.verdict.changeSet.readBy : undefined;
+	const readBy = interpretation.verdict.kind === 'apply' ? interpretation.verdict.changeSet.readBy : contentCharsetOf(delivery.settings);
 	const { messageType, controlId } = interpretation;
 	const record = failure ? failureRecord(failure) : undefined;
 	const reply: Reply = { id: delivery.id, outcome, messageType, controlId, answer, flags };

@@ -1,5 +1,5 @@
 import { type Holder, type SettingDefinition, settingListMax, settingTextMax } from './definition.ts';
-import { settingDefinitions } from './table.ts';
+import { isContentCharset, settingDefinitions } from './table.ts';
 
 type Definitions = typeof settingDefinitions;
 export type SettingName = keyof Definitions;
@@ -97,6 +97,7 @@ function textFault({ fault }: { fault(text: string): string | undefined }, value
 export function readSettings(stored: unknown): Settings {
 	if (typeof stored !== 'object' || stored === null) return noSettings;
 	const entries = Object.entries(stored).filter(([name, value]) => {
+		if (name === 'charset' && isContentCharset(value)) return true;
 		return Object.hasOwn(settingDefinitions, name) && settingFault(name as SettingName, value) === undefined;
 	});
 	return entries.length === 0 ? noSettings : (Object.freeze(Object.fromEntries(entries)) as Settings);

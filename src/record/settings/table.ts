@@ -10,6 +10,16 @@ const charsets: ReadonlySet<string> = new Set([
 	...['ISO IR87', 'ISO IR159', 'GB 18030-2000', 'KS X 1001', 'BIG-5', 'UNICODE UTF-8', 'windows-1252'],
 ]);
 
+/**
+ * A charset of Content-Type is the setting `charset` of the one message that came with it. It is kept in capitals, as no setting of a sender
+ * is written: so whoever reads the message log tells the two apart.
+ */
+const contentCharset = /^(?:UTF-8|US-ASCII|ISO-8859-\d{1,2}|WINDOWS-125\d)$/;
+
+export function isContentCharset(value: unknown): value is string {
+	return typeof value === 'string' && contentCharset.test(value);
+}
+
 /** Tells whether the text is an origin as browsers write it (RFC 6454 §6.1): without a path, and without the port that the scheme implies. */
 function isOrigin(text: string): boolean {
 	return (

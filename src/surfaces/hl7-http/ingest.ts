@@ -3,9 +3,12 @@ import type { KeyGrant } from '#access/directory.ts';
 import { Failure } from '#core/failure.ts';
 import { batchFlag, countMessages, splitMessages } from '#hl7v2/batch.ts';
 import { resolveCharset } from '#hl7v2/charset.ts';
+import { statedCharset } from '#hl7v2/head.ts';
 import { latin1 } from '#hl7v2/latin1.ts';
 import { declaredCharset, Message } from '#hl7v2/message.ts';
 import type { Hl7v2Delivery } from '#record/delivery.ts';
+import { withContentCharset } from '#record/settings/content-charset.ts';
+import type { Settings } from '#record/settings/settings.ts';
 import { type IngestContext, postedBy, senderOf } from '../http/ingest-surface.ts';
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import { exchange, jsonReply } from './exchange.ts';
@@ -22,9 +25,10 @@ const endOfBlock = 0x1c;
 export async function ingest(context: IngestContext, request: HttpRequest): Promise<HttpAnswer> {
 	const started = performance.now();
 	const grant = senderOf(context, request);
-	checkMediaType(request);
-	const reply = await exchange(context, grant, deliveryOf(context, grant, request), started);
-	return jsonReply(reply, acknowledgementText);
+	const charset = checkMediaType(request);
+	const delivery = deliveryOf(context, grant, request, charset);
+	const reply = await exchange(context, grant, delivery, started);
+	return jsonReply(reply, (ack) => acknowledgementText(ack, delivery.settings.charset));
 }
 
 /**
@@ -41,21 +45,30 @@ function onlyMessage(body: Uint8Array): Uint8Array {
 	return (found === 1 ? splitMessages(body)[0] : undefined) ?? body;
 }
 
-function deliveryOf(context: IngestContext, grant: KeyGrant, request: HttpRequest): Hl7v2Delivery {
+function deliveryOf(context: IngestContext, grant: KeyGrant, request: HttpRequest, charset: string | undefined): Hl7v2Delivery {
 	const { body } = request;
 	const flag = batchFlag(body);
 	return {
 		...postedBy(grant, context, request, onlyMessage(body)),
 		kind: 'hl7v2',
 		surface: 'hl7-http',
+		settings: charset === undefined ? grant.settings : settingsWith(charset, grant.settings, body),
 		...(flag === undefined ? {} : { batchFlag: flag }),
 	};
 }
 
-/** Decodes an acknowledgement, which is in the sender's character set; JSON is Unicode. */
-function acknowledgementText(ack: Uint8Array): string {
+const byteOrderMark = Buffer.from('\ufeff');
+
+/** The setting of the sender, MSH-18 and a byte order mark come before the charset of Content-Type. Text in ASCII needs none. */
+function settingsWith(charset: string, settings: Settings, body: Uint8Array): Settings {
+	if (settings.charset !== undefined || isAscii(body) || byteOrderMark.equals(body.subarray(0, byteOrderMark.length))) return settings;
+	return statedCharset(body) === '' ? withContentCharset(settings, charset) : settings;
+}
+
+/** Decodes an acknowledgement, which is in the sender's character set; JSON is Unicode. `charset` holds whatever MSH-18 says. */
+function acknowledgementText(ack: Uint8Array, charset: string | undefined): string {
 	const bytes = latin1(ack);
 	if (isAscii(ack)) return bytes;
 	const header = Message.parse(ack).segments[0];
-	return resolveCharset(header === undefined ? '' : declaredCharset(header), ack).charset.decode(bytes);
+	return resolveCharset(charset ?? (header === undefined ? '' : declaredCharset(header)), ack).charset.decode(bytes);
 }

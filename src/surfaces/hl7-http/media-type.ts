@@ -6,15 +6,16 @@ import type { HttpRequest } from '../http/message.ts';
 const mediaTypes: readonly string[] = ['text/plain', 'application/hl7-v2', 'x-application/hl7-v2+er7'];
 /** SOAP 1.2 has a type of its own (RFC 3902). */
 const xmlMediaTypes: readonly string[] = ['application/xml', 'text/xml', 'application/soap+xml'];
-/** Character sets in which the delimiters are single bytes. MSH-18 tells which one is used. */
+/** Character sets in which the delimiters are single bytes. Where MSH-18 names none, the message is read in this one. */
 const charsets = /^(utf-8|us-ascii|iso-8859-\d{1,2}|windows-125\d)$/;
 
-/** @throws Failure `unsupported-media-type` */
-export function checkMediaType(request: Pick<HttpRequest, 'header'>): void {
+/** Returns the charset of Content-Type. @throws Failure `unsupported-media-type` */
+export function checkMediaType(request: Pick<HttpRequest, 'header'>): string | undefined {
 	const charset = bodyType(request, mediaTypes).parameters['charset'];
 	if (charset !== undefined && !charsets.test(charset.toLowerCase())) {
 		throw new Failure('unsupported-media-type', 'the charset of Content-Type must be one in which HL7 v2 can be sent as bytes');
 	}
+	return charset;
 }
 
 /** @throws Failure `unsupported-media-type` */
