@@ -1,6 +1,7 @@
 import type { Attachment, Extension } from '#fhir/datatypes.ts';
 import type { Segment } from '../message.ts';
 import { failureAt, nameOf } from './context.ts';
+import { beginsAs } from './file-signatures.ts';
 
 /**
  * ED (v2.5.1 §2.A.24) and RP (§2.A.64). R4 has no valueAttachment: R5's is carried by the cross-version extension, as the
@@ -8,7 +9,7 @@ import { failureAt, nameOf } from './context.ts';
  */
 export const attachmentUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 
-/** Maps table 0291 and MIME subtypes to media types. Others have none. */
+/** Maps table 0291 and MIME subtypes to media types. */
 const mediaTypes: Readonly<Record<string, string>> = {
 	PDF: 'application/pdf',
 	HTML: 'text/html',
@@ -48,11 +49,19 @@ const mediaTypes: Readonly<Record<string, string>> = {
 const imageTypes: ReadonlySet<string> = new Set(['IM', 'NS', 'SI', 'DICOM']);
 
 const namesMediaType = /^[^\s/]+\/[^\s/]+$/;
+/** Top-level media types (RFC 6838 §4.2), but `image`: a pointer of a type that no browser shows, such as `image^PICT`, has none. */
+const topLevels: ReadonlySet<string> = new Set(['text', 'audio', 'video', 'application', 'multipart', 'model', 'font']);
+/** A subtype (RFC 6838 §4.2). */
+const restrictedName = /^[a-z0-9][a-z0-9!#$&^_.+-]{0,126}$/;
 
+/** The media type by ED-2 and ED-3: that of the subtype if it is listed, since senders write `TEXT^PDF`, else the two as MIME has them. */
 function mediaType(type: string, subtype: string): string | undefined {
 	if (namesMediaType.test(subtype)) return subtype.toLowerCase();
 	const listed = Object.hasOwn(mediaTypes, subtype.toUpperCase()) ? mediaTypes[subtype.toUpperCase()] : undefined;
-	if (listed !== undefined) return listed;
+	const [top, sub] = [type.toLowerCase(), subtype.toLowerCase()];
+	// MPEG and MP4 hold sound alone, too. AU is audio in table 0191.
+	if (listed !== undefined) return top === 'audio' || top === 'au' ? listed.replace(/^video\//, 'audio/') : listed;
+	if (topLevels.has(top) && restrictedName.test(sub)) return `${top}/${sub}`;
 	return namesMediaType.test(type) ? type.toLowerCase() : undefined;
 }
 
@@ -94,7 +103,7 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 	if (data === '') return undefined;
 	// Data must have a type (att-1); the type of plain bytes is enough.
 	const attachment: Attachment = { contentType: contentType ?? 'application/octet-stream' };
-	attachment.data = base64Of(obx, isBare ? 'BASE64' : encoding, data);
+	attachment.data = base64Of(obx, isBare ? 'BASE64' : encoding, data, contentType ?? '');
 	refuseImage(obx, undefined, holdsImage(attachment.data));
 	return { url: attachmentUrl, valueAttachment: attachment };
 }
@@ -124,8 +133,19 @@ function holdsImage(base64: string): boolean {
 	return beginning.startsWith('DICM', dicomPreamble) || imageSignatures.some((signature) => beginning.startsWith(signature));
 }
 
-/** Table 0299. FHIR holds base64 alone. */
-function base64Of(obx: Segment, encoding: string, data: string): string {
+/** Base64 by other names than that of table 0299. */
+const misspelt = /^(?:b64|base[-_ ]64)$/i;
+
+/** The OBX with data that were read as base64 although no encoding was stated. */
+const assumed = new WeakSet<Segment>();
+
+/** Tells whether data that `encapsulatedData` has read of this OBX were taken for base64 although ED-4 does not say so. */
+export function isEncodingAssumed(obx: Segment): boolean {
+	return assumed.has(obx);
+}
+
+/** Table 0299. FHIR holds base64 alone. A file of the type that is stated is in base64 already, even if ED-4 does not say so. */
+function base64Of(obx: Segment, encoding: string, data: string, contentType: string): string {
 	switch (encoding.trim().toUpperCase()) {
 		case 'BASE64':
 			return checkedBase64(obx, data);
@@ -134,15 +154,23 @@ function base64Of(obx: Segment, encoding: string, data: string): string {
 			if (digits.length % 2 === 0 && /^[0-9A-Fa-f]*$/.test(digits)) return Buffer.from(digits, 'hex').toString('base64');
 			throw failureAt('data-type', obx, 5, `${nameOf(obx)}-5 is not hexadecimal as its encoding says`);
 		}
-		default:
-			return Buffer.from(data, 'utf8').toString('base64');
+		default: {
+			const text = withoutSpace(data);
+			if (!(misspelt.test(encoding) || beginsAs(text, contentType)) || !isBase64(text)) return Buffer.from(data, 'utf8').toString('base64');
+			assumed.add(obx);
+			return text;
+		}
 	}
 }
 
 function checkedBase64(obx: Segment, data: string): string {
 	const text = withoutSpace(data);
-	if (text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text)) return text;
+	if (isBase64(text)) return text;
 	throw failureAt('data-type', obx, 5, `${nameOf(obx)}-5 is not base64 as its encoding says`);
+}
+
+function isBase64(text: string): boolean {
+	return text.length % 4 === 0 && /^[A-Za-z0-9+/]*={0,2}$/.test(text);
 }
 
 function withoutSpace(text: string): string {
