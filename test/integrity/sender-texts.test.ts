@@ -103,6 +103,28 @@ describe('a message on the wire', { timeout: 60_000 }, () => {
 		);
 	});
 
+	test('with an extension, components of blanks and a document without its encoding keeps what it states', async () => {
+		const document = Buffer.from('%PDF-1.7').toString('base64');
+		const message = text([
+			header('KEPT1'),
+			'PID|1||KEPT-1||Doe^Jane||||||||(555)725-9890^WPN^PH^^1^555^7259890^4',
+			obr('KEPT-ORDER'),
+			'OBX|1|NM|A^ ^L||5|L^ ^UCUM|||||F',
+			`OBX|2|ED|PDF^Report||^application^pdf^^${document}||||||F`,
+		]);
+		const [answer] = await exchange(`\x0b${message}\x1c\r`, 1);
+		assert.equal(msa(answer ?? '').code, 'AA');
+		const { body } = await service.fhir('/fhir/Patient?identifier=KEPT-1', keys.north);
+		const [{ resource: patient }] = body.entry;
+		assert.equal(patient.telecom[0].value, '(555)725-9890 X4');
+		const { body: measured } = await service.fhir(`/fhir/Observation?patient=${patient.id}&code=A`, keys.north);
+		const { code, valueQuantity } = measured.entry[0].resource;
+		assert.deepEqual([code, valueQuantity.unit], [{ coding: [{ code: 'A' }] }, 'L']);
+		const { body: reports } = await service.fhir(`/fhir/DiagnosticReport?patient=${patient.id}`, keys.north);
+		const [form] = reports.entry[0].resource.presentedForm;
+		assert.deepEqual([form.contentType, form.data], ['application/pdf', document]);
+	});
+
 	test('continued by ADD is stored whole', async () => {
 		const message = text([
 			header('ADD1'),
