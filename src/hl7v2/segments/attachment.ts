@@ -1,6 +1,6 @@
 import type { Attachment, Extension } from '#fhir/datatypes.ts';
 import type { Segment } from '../message.ts';
-import { failureAt, nameOf } from './context.ts';
+import { type Context, failureAt, nameOf } from './context.ts';
 import { beginsAs } from './file-signatures.ts';
 
 /**
@@ -88,7 +88,7 @@ function encodingOf(obx: Segment, repetition: number): number {
 const bare = /^\s*JVBERi0/;
 
 /** Converts ED; undefined when it has no data. @throws Failure an image, or data that is not in its encoding */
-export function encapsulatedData(obx: Segment, repetition: number): Extension | undefined {
+export function encapsulatedData(obx: Segment, repetition: number, context: Context): Extension | undefined {
 	const at = encodingOf(obx, repetition);
 	const [type = '', subtype = '', encoding = ''] = [at - 2, at - 1, at].map((component) =>
 		component < 1 ? '' : obx.text(5, component, repetition).trim(),
@@ -103,7 +103,7 @@ export function encapsulatedData(obx: Segment, repetition: number): Extension | 
 	if (data === '') return undefined;
 	// Data must have a type (att-1); the type of plain bytes is enough.
 	const attachment: Attachment = { contentType: contentType ?? 'application/octet-stream' };
-	attachment.data = base64Of(obx, isBare ? 'BASE64' : encoding, data, contentType ?? '');
+	attachment.data = base64Of(obx, isBare ? 'BASE64' : encoding, data, contentType ?? '', context);
 	refuseImage(obx, undefined, holdsImage(attachment.data));
 	return { url: attachmentUrl, valueAttachment: attachment };
 }
@@ -136,16 +136,8 @@ function holdsImage(base64: string): boolean {
 /** Base64 by other names than that of table 0299. */
 const misspelt = /^(?:b64|base[-_ ]64)$/i;
 
-/** The OBX with data that were read as base64 although no encoding was stated. */
-const assumed = new WeakSet<Segment>();
-
-/** Tells whether data that `encapsulatedData` has read of this OBX were taken for base64 although ED-4 does not say so. */
-export function isEncodingAssumed(obx: Segment): boolean {
-	return assumed.has(obx);
-}
-
 /** Table 0299. FHIR holds base64 alone. A file of the type that is stated is in base64 already, even if ED-4 does not say so. */
-function base64Of(obx: Segment, encoding: string, data: string, contentType: string): string {
+function base64Of(obx: Segment, encoding: string, data: string, contentType: string, context: Context): string {
 	switch (encoding.trim().toUpperCase()) {
 		case 'BASE64':
 			return checkedBase64(obx, data);
@@ -157,7 +149,7 @@ function base64Of(obx: Segment, encoding: string, data: string, contentType: str
 		default: {
 			const text = withoutSpace(data);
 			if (!(misspelt.test(encoding) || beginsAs(text, contentType)) || !isBase64(text)) return Buffer.from(data, 'utf8').toString('base64');
-			assumed.add(obx);
+			context.unreadable(obx, 5, 'names no encoding of table 0299 (ED-4); its data were read as base64');
 			return text;
 		}
 	}

@@ -106,7 +106,7 @@ const readers: Readonly<Record<string, Reader>> = {
 	CQ: compositeQuantity,
 	SI: sequenceId,
 	VR: valueRange,
-	ED: (obx, repetition) => attachment(encapsulatedData(obx, repetition)),
+	ED: (obx, repetition, _unit, context) => attachment(encapsulatedData(obx, repetition, context)),
 	RP: (obx, repetition) => attachment(referencePointer(obx, repetition)),
 	...Object.fromEntries(
 		['AD', 'CK', 'CN', 'CP', 'CX', 'EI', 'HD', 'MO', 'PN', 'PPN', 'TN', 'XAD', 'XCN', 'XON', 'XPN', 'XTN'].map((type) => [type, composite]),

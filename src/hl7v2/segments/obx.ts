@@ -1,7 +1,6 @@
 import type { Json, JsonObject } from '#core/json.ts';
 import type { CodeableConcept, Extension, Reference } from '#fhir/datatypes.ts';
 import type { Segment } from '../message.ts';
-import { isEncodingAssumed } from './attachment.ts';
 import { type Context, failureAt, nameOf } from './context.ts';
 import { codeableConcept } from './datatypes/cwe.ts';
 import { entityIdentifier, typedIdentifier } from './datatypes/ei.ts';
@@ -36,9 +35,6 @@ export function readObx(obx: Segment, order: OrderContext, specimen: Reference |
 	const code = codeableConcept(obx, 3) ?? order.code;
 	const unit = unitOf(obx, context);
 	const value = observedValue(obx, type, unit, context);
-	if (type === 'ED' && isEncodingAssumed(obx)) {
-		context.unreadable(obx, 5, 'names no encoding of table 0299 (ED-4); its data were read as base64');
-	}
 	if (code === undefined) {
 		if (Object.keys(value).length > 0) throw failureAt('required-field-missing', obx, 3, `OBX-3 is missing (${nameOf(obx)})`);
 		context.flag('segment-skipped', `${nameOf(obx)} has neither OBX-3 nor a value and was left out`);
