@@ -11,6 +11,8 @@ export interface ImageShape {
 	columns: number | undefined;
 	samplesPerPixel: number | undefined;
 	bitsAllocated: number | undefined;
+	/** (0028,0004) */
+	photometric?: string | undefined;
 	/** (0028,0008); 1 where it is absent. */
 	frames: number;
 }
@@ -44,13 +46,16 @@ const shapeTags: ReadonlyMap<number, 'samplesPerPixel' | 'rows' | 'columns' | 'b
 	[0x0028_0100, 'bitsAllocated'],
 ]);
 const numberOfFrames = tagOf('NumberOfFrames');
-/** These elements are numbers of some bytes. A longer value is none of them. */
+const photometricInterpretation = 0x0028_0004;
+const shapeElements: ReadonlySet<number> = new Set([...shapeTags.keys(), numberOfFrames, photometricInterpretation]);
+/** These elements are numbers of some bytes, and a word. A longer value is none of them. */
 const shapeBytesMax = 64;
 
 class Seeker implements DataSetVisitor {
 	found: { vr: string; length: number | undefined } | undefined;
 	readonly numbers: Partial<Record<'samplesPerPixel' | 'rows' | 'columns' | 'bitsAllocated', number>> = {};
 	frames = 1;
+	photometric: string | undefined;
 	readonly #path: ValuePath;
 	/** The number of the current item of each sequence that was entered. */
 	readonly #items: number[] = [];
@@ -67,7 +72,7 @@ class Seeker implements DataSetVisitor {
 
 	element(tag: number, vr: string, length: number) {
 		const level = this.#items.length;
-		if (level === 0 && (shapeTags.has(tag) || tag === numberOfFrames) && length <= shapeBytesMax && tag !== this.#path[0]) return wish.take;
+		if (level === 0 && shapeElements.has(tag) && length <= shapeBytesMax && tag !== this.#path[0]) return wish.take;
 		const isOnTheWay = this.#depth === level && (level === 0 || this.#items[level - 1] === this.#path[2 * level - 1]);
 		if (isOnTheWay && tag === this.#path[2 * level]) {
 			if (2 * level + 1 === this.#path.length) {
@@ -85,6 +90,7 @@ class Seeker implements DataSetVisitor {
 
 	value(tag: number, _vr: string, bytes: Buffer, littleEndian: boolean): void {
 		if (tag === numberOfFrames) this.frames = Math.max(1, integerOf(bytes.toString('latin1')) ?? 1);
+		if (tag === photometricInterpretation) this.photometric = bytes.toString('latin1').replaceAll('\0', ' ').trim();
 		const name = shapeTags.get(tag);
 		if (name !== undefined && bytes.length >= 2) this.numbers[name] = littleEndian ? bytes.readUInt16LE(0) : bytes.readUInt16BE(0);
 	}
@@ -123,10 +129,10 @@ export class ValueLocator {
 	/** Called once, when there is no more to feed. */
 	end(): LocatorResult {
 		const fault = this.#feed.end();
-		const { found, numbers, frames } = this.#seeker;
+		const { found, numbers, frames, photometric } = this.#seeker;
 		if (fault && !found) return { fault };
 		const { rows, columns, samplesPerPixel, bitsAllocated } = numbers;
-		const shape = { rows, columns, samplesPerPixel, bitsAllocated, frames };
+		const shape = { rows, columns, samplesPerPixel, bitsAllocated, frames, ...(photometric !== undefined && { photometric }) };
 		return { located: found && { ...found, offset: this.#feed.offset }, shape };
 	}
 }

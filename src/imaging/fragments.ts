@@ -26,6 +26,7 @@ class Window {
 
 	async bytesAt(at: number, count: number): Promise<Buffer> {
 		if (at < this.#start || at + count > this.#start + this.#bytes.length) {
+			if (at + count > (this.#dataSet.length ?? 0)) throw broken();
 			const chunks: Uint8Array[] = [];
 			for await (const chunk of this.#dataSet.read(at, at + Math.max(count, windowBytes))) chunks.push(chunk);
 			this.#bytes = Buffer.concat(chunks);
@@ -72,18 +73,36 @@ export class Fragments {
 		return new Fragments(window, at + 8 + length, offsets);
 	}
 
-	/** Returns the fragments from one offset of the table up to another, or to the end. */
-	async extents(from = 0, to = Number.POSITIVE_INFINITY): Promise<Extent[]> {
+	/** Returns all fragments. @throws Failure `not-acceptable` */
+	async extents(): Promise<Extent[]> {
+		const extents = await this.between();
+		if (extents === undefined) throw broken();
+		return extents;
+	}
+
+	/** Returns the fragments from one offset of the table up to another, or to the end; undefined if one of these is not the start of a fragment. */
+	async between(from = 0, to?: number): Promise<Extent[] | undefined> {
 		const extents: Extent[] = [];
-		for (let at = this.#from + from; at < this.#from + to; ) {
-			const { tag, length } = header(await this.#window.bytesAt(at, 8));
-			if (tag === sequenceDelimiter) break;
-			if (tag !== item || extents.length === fragmentsMax) throw broken();
+		const end = this.#from + (to ?? Number.POSITIVE_INFINITY);
+		let at = this.#from + from;
+		while (at < end) {
+			const { tag, length } = await this.#headerAt(at);
+			if (tag === sequenceDelimiter && to === undefined) break;
+			if (tag !== item || extents.length === fragmentsMax) return undefined;
 			extents.push({ start: at + 8, end: at + 8 + length });
 			at += 8 + length;
 		}
-		if (extents.length === 0) throw broken();
-		return extents;
+		const isWhole = to === undefined || (at === end && (await this.#headerAt(at)).tag === item);
+		return isWhole && extents.length > 0 ? extents : undefined;
+	}
+
+	/** Returns tag 0 where the data set ends before. */
+	async #headerAt(at: number): Promise<{ tag: number; length: number }> {
+		const bytes = await this.#window.bytesAt(at, 8).catch((error: unknown) => {
+			if (error instanceof Failure && error.code === 'not-acceptable') return undefined;
+			throw error;
+		});
+		return bytes ? header(bytes) : { tag: 0, length: 0 };
 	}
 
 	/** Groups fragments by the compressed image that they belong to: one begins with each fragment that has the first bytes of one. */

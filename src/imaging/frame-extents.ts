@@ -20,20 +20,32 @@ function native(offset: number, length: number, shape: ImageShape): FrameTable {
 	const frameBytes = frameBytesOf(shape, length);
 	return {
 		frames,
-		extentsOf: (index) => [{ start: offset + index * frameBytes, end: offset + (index + 1) * frameBytes }],
+		extentsOf: (index) => {
+			if ((index + 1) * frameBytes > length) throw cutOff();
+			return [{ start: offset + index * frameBytes, end: offset + (index + 1) * frameBytes }];
+		},
 	};
 }
 
+/** What subsampled frames keep of three samples a pixel, at the least (PS3.3 §C.7.6.3.1.2). */
+const keptOf: ReadonlyMap<string | undefined, number> = new Map([
+	['YBR_FULL_422', 2 / 3],
+	['YBR_PARTIAL_422', 2 / 3],
+	['YBR_PARTIAL_420', 1 / 2],
+]);
+
 /**
- * Computes the bytes of a frame from rows, columns, samples and bits. If the data is shorter (4:2:2 in PS3.3 §C.7.6.3.1.2), it is divided
- * into equal shares.
+ * Computes the bytes of a frame from rows, columns, samples and bits. Subsampled frames are shorter: if the data is, it is divided into equal
+ * shares.
  */
-function frameBytesOf({ rows, columns, samplesPerPixel = 1, bitsAllocated, frames }: ImageShape, length: number): number {
+function frameBytesOf({ rows, columns, samplesPerPixel = 1, bitsAllocated, photometric, frames }: ImageShape, length: number): number {
 	const bits = (rows ?? 0) * (columns ?? 0) * samplesPerPixel * (bitsAllocated ?? 0);
-	if (bits > 0 && bits % 8 === 0 && (bits / 8) * frames <= length) return bits / 8;
-	if (frames === 1 && bits / 8 <= length && bits > 0) return Math.ceil(bits / 8);
-	if (bits > 0 && bits % 8 === 0 && length % frames === 0) return length / frames;
-	throw indistinct();
+	if (bits === 0 || (frames > 1 && bits % 8 !== 0)) throw indistinct();
+	const bytes = Math.ceil(bits / 8);
+	const kept = keptOf.get(photometric);
+	if (kept === undefined || bytes * frames <= length) return bytes;
+	if (length % frames === 0 && length / frames >= bytes * kept) return length / frames;
+	return Math.ceil(bytes * kept);
 }
 
 async function encapsulated(dataSet: StoredDataSet, offset: number, frames: number): Promise<FrameTable> {
@@ -42,13 +54,40 @@ async function encapsulated(dataSet: StoredDataSet, offset: number, frames: numb
 	const fragments = await Fragments.open(dataSet, offset);
 	const { offsets } = fragments;
 	if (frames === 1) return { frames, extentsOf: () => fragments.extents() };
-	if (offsets.length === frames) return { frames, extentsOf: (index) => fragments.extents(offsets[index], offsets[index + 1]) };
+	if (offsets.length !== frames || !isAscending(offsets)) return untabled(fragments, frames);
+	let instead: Promise<FrameTable> | undefined;
+	return {
+		frames,
+		// Where all fragments of a large image begin takes long to find out, so each entry is checked when its frame is read.
+		extentsOf: async (index) => {
+			const extents = instead ? undefined : await fragments.between(offsets[index], offsets[index + 1]);
+			if (extents) return extents;
+			instead ??= untabled(fragments, frames);
+			return (await instead).extentsOf(index);
+		},
+	};
+}
+
+/** A basic offset table begins with the first frame and has them in order (PS3.5 §A.4). */
+function isAscending(offsets: readonly number[]): boolean {
+	return offsets[0] === 0 && offsets.every((offset, index) => index === 0 || offset > (offsets[index - 1] ?? 0));
+}
+
+/** Locates frames without a table, or with one that is wrong. */
+async function untabled(fragments: Fragments, frames: number): Promise<FrameTable> {
 	const extents = await fragments.extents();
 	if (extents.length === frames) return { frames, extentsOf: (index) => extents.slice(index, index + 1) };
-	// Without a table a frame may still have several fragments (PS3.5 §A.4): then the streams themselves tell where each begins.
+	// A frame may still have several fragments (PS3.5 §A.4): then the streams themselves tell where each begins.
 	const streams = await fragments.streams(extents);
 	if (streams.length !== frames) throw indistinct();
 	return { frames, extentsOf: (index) => streams[index] ?? [] };
+}
+
+function cutOff(): Failure {
+	return new Failure(
+		'not-acceptable',
+		'the pixel data is shorter than Rows, Columns and Bits Allocated say, and the frame is not whole; the instance can be retrieved as it is',
+	);
 }
 
 function indistinct(): Failure {
