@@ -2,6 +2,7 @@ import { inflateRawSync } from 'node:zlib';
 import { NoPicture } from '../picture.ts';
 import type { PixelShape } from '../shape.ts';
 import { type Opened, opened, openShape } from './compiled.ts';
+import { joined, separateIntervals } from './lossless-intervals.ts';
 import { losslessDecoder } from './modules.ts';
 import { checkFits, jpeg2000Head, jpegHead } from './stream-head.ts';
 
@@ -18,8 +19,9 @@ export async function decodeLosslessJpeg(bytes: Uint8Array, shape: PixelShape): 
 		throw new NoPicture('lossless JPEG in colour with more than 8 bits a sample is not decoded');
 	const length = head.rows * head.columns * head.samples * (head.precision > 8 ? 2 : 1);
 	try {
-		const stream = Uint8Array.from(bytes);
-		const samples = new Uint8Array(losslessDecoder().decompress(stream.buffer, 0, stream.length));
+		const decoder = losslessDecoder();
+		const rows = separateIntervals(bytes).map((stream) => new Uint8Array(decoder.decompress(stream.buffer, 0, stream.length)));
+		const samples = joined(rows);
 		if (samples.length === length) return { bytes: samples, shape: openShape(shape, head.precision), layout: 'by-pixel' };
 	} catch {
 		throw new NoPicture('the compressed image is broken: it cannot be decoded');
