@@ -19,12 +19,29 @@ export function linkStudy(context: ApplyContext, study: HeldStudy, patientId: st
 	settleDoubts(context, { studyUid: study.studyUid }, how);
 }
 
-/** Handles a new study without a patient: a report that came before may have named its UID together with the patient. */
+/**
+ * Handles a new study without a patient: a report that came before may have named it together with the patient, by its UID or by number. What
+ * identifies a study is the same in either order: see `linkNamed`.
+ */
 export function linkReported(context: ApplyContext, study: HeldStudy): void {
 	const naming = context.set.of(diagnosticReports).naming(study);
-	const patients = new Set(naming.filter(({ links }) => links['study_uid'] === study.studyUid).map(({ links }) => links['patient_id']));
+	const byUid = naming.filter(({ links }) => links['study_uid'] === study.studyUid);
+	const byNumber = naming.filter(({ links }) => links['study_uid'] === null && hasStated(context, patientOf(context, links), study));
+	const patients = new Set((byUid.length > 0 ? byUid : byNumber).map(({ links }) => links['patient_id']));
 	const [patientId] = patients;
 	if (patients.size === 1 && typeof patientId === 'string') linkStudy(context, study, patientId, 'report');
+}
+
+function patientOf({ set }: ApplyContext, { patient_id: id }: Row['links']): Row | undefined {
+	return typeof id === 'string' ? set.row('Patient', id) : undefined;
+}
+
+/** Tells whether the patient has the number that the images state. */
+function hasStated({ set }: ApplyContext, patient: Row | undefined, { stated }: HeldStudy): boolean {
+	if (patient === undefined || stated?.id === undefined) return false;
+	const { known } = set.of(siteAuthorities);
+	const { id, system: own } = stated;
+	return identifiersOf(resourceOf(patient)).some(({ value, system }) => value === id && (own === '' || known.isSame(system, own)));
 }
 
 /** Handles a merge: studies without a patient get one if the number that their images state is now that of a single patient. */
@@ -56,16 +73,6 @@ export function linkNamed(context: ApplyContext, { uid, accession, filler }: Stu
 	if (uid !== undefined) return;
 	for (const number of [accession, filler]) {
 		const studies = number === undefined ? [] : index.studiesOf(number).filter(({ patientId }) => patientId === null);
-		if (studies.length === 0) continue;
-		const { known } = context.set.of(siteAuthorities);
-		const numbers = identifiersOf(resourceOf(patient));
-		for (const study of studies) {
-			const { stated } = study;
-			if (
-				stated?.id !== undefined &&
-				numbers.some(({ value, system }) => value === stated.id && (stated.system === '' || known.isSame(system, stated.system)))
-			)
-				linkStudy(context, study, patient.id, 'message');
-		}
+		for (const study of studies) if (hasStated(context, patient, study)) linkStudy(context, study, patient.id, 'message');
 	}
 }
