@@ -1,4 +1,4 @@
-import { DataSetError, tagText } from './fault.ts';
+import { DataSetError, tagText, tooDeep } from './fault.ts';
 import type { Encoding } from './transfer-syntax.ts';
 
 /** A visitor's decision about an element. */
@@ -213,7 +213,7 @@ export class ElementWalk {
 	}
 
 	#open(kind: FrameKind, from: number, length: number, isMuted: boolean, as = this.#frame): void {
-		if (this.#frames.length >= this.#limits.depthMax) throw new DataSetError('too-large', 'sequences lie too deep in one another');
+		if (this.#frames.length >= this.#limits.depthMax) throw new DataSetError('too-large', tooDeep);
 		const end = length === undefinedLength ? Number.POSITIVE_INFINITY : from + length;
 		this.#frames.push(this.#frame);
 		this.#frame = { kind, end, explicit: as.explicit, littleEndian: as.littleEndian, isMuted };

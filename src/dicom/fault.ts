@@ -20,6 +20,9 @@ export interface DataSetFault {
 	text: string;
 }
 
+/** The text of the fault `too-large` of a data set that is not too long. */
+export const tooDeep = 'sequences lie too deep in one another';
+
 /** Thrown while a data set is read, and turned into a result by whoever reads. */
 export class DataSetError extends Error {
 	override readonly name = 'DataSetError';

@@ -9,7 +9,7 @@ import { firstValue, pixelPaths, type StoredValue } from '#imaging/stored-value.
 import type { HttpAnswer, HttpRequest } from '../http/message.ts';
 import type { DicomWebContext } from './context.ts';
 import { frameNumbers } from './frame-numbers.ts';
-import { findInstances, nothing, retrievedBy } from './instances.ts';
+import { findInstances, retrievedBy } from './instances.ts';
 import { type AnswerPart, partsAnswer } from './multipart-writer.ts';
 import { type Packing, packingOf } from './negotiation.ts';
 import { baseOf, instanceUrl } from './urls.ts';
@@ -24,12 +24,17 @@ interface Found extends StoredValue {
 	url: string;
 }
 
+function noElement(paths: readonly ValuePath[]): Failure {
+	return new Failure('not-found', paths === pixelPaths ? 'the instance has no pixel data' : 'the instance has no such element');
+}
+
 /** Returns the first of the elements that the instance has. @throws Failure `not-found` */
 async function find(context: DicomWebContext, request: HttpRequest, paths: readonly ValuePath[]): Promise<Found> {
 	const { first } = await findInstances(context, await retrievedBy(context, request));
 	const dataSet = new StoredDataSet(context.objects, first);
 	const found = await firstValue(dataSet, paths, context.limits.dicomMetadataBytesMax);
-	if (found === undefined || 'fault' in found) throw nothing();
+	if (found === undefined) throw noElement(paths);
+	if ('fault' in found) throw new Failure('not-found', `the element cannot be found in the instance: ${found.fault.text}`);
 	return { ...found, dataSet, url: instanceUrl(baseOf(request), first) };
 }
 
@@ -42,13 +47,13 @@ async function find(context: DicomWebContext, request: HttpRequest, paths: reado
 export async function bulkData(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
 	const path = parseValuePath(request.params['path'] ?? '');
 	if (path === undefined) {
-		await retrievedBy(context, request);
-		throw nothing();
+		await findInstances(context, await retrievedBy(context, request));
+		throw noElement([]);
 	}
 	const found = await find(context, request, [path]);
 	const { dataSet, value, shape, url } = found;
 	const { length, offset, vr } = value;
-	if (vr === 'SQ') throw nothing();
+	if (vr === 'SQ') throw new Failure('not-found', 'the element is a sequence; its items have no bulk data of their own');
 	const location = `${url}/bulkdata/${request.params['path']}`;
 	if (length !== undefined) {
 		const extents = whole(dataSet, [{ start: offset, end: offset + length }]);

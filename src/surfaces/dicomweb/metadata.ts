@@ -1,4 +1,5 @@
 import { Failure } from '#core/failure.ts';
+import { tooDeep } from '#dicom/fault.ts';
 import { dicomJsonText, JsonModelReader } from '#dicom/json-model.ts';
 import { StoredDataSet } from '#imaging/stored-data-set.ts';
 import type { RetrievableInstance } from '#record/imaging-query.ts';
@@ -62,10 +63,8 @@ async function metadataOf({ objects, limits, log }: DicomWebContext, base: strin
 	const result = reader.end();
 	const fault = 'fault' in result ? result.fault : undefined;
 	if (fault?.kind === 'too-large') {
-		throw new Failure(
-			'not-acceptable',
-			`the metadata of an instance is longer than ${limits.dicomMetadataBytesMax} bytes; it can be retrieved whole`,
-		);
+		const why = fault.text === tooDeep ? `cannot be read: ${tooDeep}` : `is longer than ${limits.dicomMetadataBytesMax} bytes`;
+		throw new Failure('not-acceptable', `the metadata of an instance ${why}; it can be retrieved whole`);
 	}
 	if (fault) log.warn({ object: instance.objectKey, fault: fault.text }, 'the metadata of an instance is not complete');
 	const { transferSyntaxUid, studyUid } = instance;
