@@ -264,6 +264,29 @@ describe('compressed images', () => {
 		});
 	}
 
+	for (const [title, transferSyntaxUid, name, encoder] of [
+		['JPEG 2000', '1.2.840.10008.1.2.4.90', 'codec-openjpeg', 'J2KEncoder'],
+		['HTJ2K', '1.2.840.10008.1.2.4.201', 'codec-openjph', 'HTJ2KEncoder'],
+	] as const)
+		test(`${title} has the sign of its codestream, or the one that Pixel Representation adds`, async () => {
+			// The encoder of JPEG 2000 takes no smaller image.
+			const square = { rows: 64, columns: 64 };
+			const sized = { width: 64, height: 64, componentCount: 1, isUsingColorTransform: false };
+			for (const stored of [12, 16]) {
+				const half = 2 ** (stored - 1);
+				const values = Array.from({ length: 64 * 64 }, (_, index) => ((index * 37) % (2 * half)) - half);
+				const of = async (isSigned: boolean, bytes: Uint8Array) =>
+					encodedImage(name, encoder, { ...sized, isSigned, bitsPerSample: stored }, bytes);
+				const given = { ...square, bits: 16, stored, further: window(0, half) };
+				const expected = await shown({ ...given, isSigned: true, bytes: words(...values) });
+				const signed = await of(true, words(...values));
+				for (const isSigned of [false, true])
+					assert.deepEqual(await shown({ ...given, isSigned, transferSyntaxUid, bytes: signed }), expected, `${stored} ${isSigned}`);
+				const hidden = await of(false, words(...values.map((value) => value & (2 * half - 1))));
+				assert.deepEqual(await shown({ ...given, isSigned: true, transferSyntaxUid, bytes: hidden }), expected, `${stored}, hidden`);
+			}
+		});
+
 	test('a stream that announces an immense image is refused by its head', async () => {
 		const bytes = Buffer.from('ffd8ffc0000b08ffffffff0101110000', 'hex');
 		assert.match(await reason({ ...shape, transferSyntaxUid: '1.2.840.10008.1.2.4.50', bytes }), /another size/);

@@ -27,12 +27,13 @@ async function decoded({ bytes, transferSyntaxUid, shape }: DecodeRequest): Prom
 }
 
 /** Returns the shape of the decoded samples, which may differ from that of the stored ones. */
-function shapeOf(given: PixelShape, { rows, columns, samples, bits, isPlanar, isRgb }: Decoded): PixelShape {
+function shapeOf(given: PixelShape, { rows, columns, samples, bits, isPlanar, isRgb, isSigned = false }: Decoded): PixelShape {
 	if (rows !== given.rows || columns !== given.columns || samples !== given.samples)
 		throw new Error('another image than its attributes say');
 	const photometric = isRgb && samples === 3 ? 'RGB' : given.photometric;
 	const stored = Math.min(given.bits_stored, bits);
-	return { ...given, bits_allocated: bits, bits_stored: stored, planar: isPlanar, photometric, big_endian: false };
+	const signed = given.signed || (isSigned && samples === 1);
+	return { ...given, bits_allocated: bits, bits_stored: stored, signed, planar: isPlanar, photometric, big_endian: false };
 }
 
 async function answerTo(request: DecodeRequest): Promise<void> {

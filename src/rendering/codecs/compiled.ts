@@ -11,10 +11,15 @@ export interface Opened {
 	layout: ColourLayout;
 }
 
-/** Returns the shape of samples behind a decoder: each in one byte or two, with the bits that the stream and the data set agree on. */
-export function openShape(shape: PixelShape, precision: number): PixelShape {
+/**
+ * Returns the shape of samples behind a decoder: each in one byte or two, with the bits that the stream and the data set agree on. Samples that the stream
+ * calls signed are so whatever Pixel Representation says, which has to agree (PS3.5 §8.2). Others may still be: writers hide the sign from the
+ * encoder, and JPEG knows none.
+ */
+export function openShape(shape: PixelShape, precision: number, isSigned = false): PixelShape {
 	const bitsStored = Math.min(shape.bitsStored, precision);
-	return { ...shape, bitsAllocated: precision > 8 ? 16 : 8, bitsStored, highBit: bitsStored - 1 };
+	const bitsAllocated = precision > 8 ? 16 : 8;
+	return { ...shape, bitsAllocated, bitsStored, highBit: bitsStored - 1, isSigned: (isSigned && shape.samples === 1) || shape.isSigned };
 }
 
 /**
@@ -39,7 +44,7 @@ export async function opened<N extends CodecName, D extends FrameDecoder>(
 		if (!isSame || samples.length < length) throw new NoPicture('the compressed image is not the one that its head announces');
 		const open = {
 			bytes: Uint8Array.from(samples.subarray(0, length)),
-			shape: openShape(shape, head.precision),
+			shape: openShape(shape, head.precision, head.isSigned),
 			layout: layoutOf(decoder),
 		};
 		decoder.delete();

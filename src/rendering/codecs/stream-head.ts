@@ -8,6 +8,8 @@ export interface StreamHead {
 	samples: number;
 	/** Bits of a sample. */
 	precision: number;
+	/** JPEG 2000: its samples are signed. Other streams do not say so. */
+	isSigned: boolean;
 	/** JPEG: the marker of the frame, which tells the process; otherwise 0. */
 	marker: number;
 	/** JPEG: the colour transform that an Adobe marker states. */
@@ -47,7 +49,15 @@ export function jpegHead(bytes: Uint8Array): StreamHead {
 		if (marker === adobe && length >= 14 && stream.toString('latin1', at + 4, at + 9) === 'Adobe') transform = stream[at + 15];
 		if (isFrameMarker(marker)) {
 			const [precision = 0, samples = 0] = [stream[at + 4], stream[at + 9]];
-			return { rows: stream.readUInt16BE(at + 5), columns: stream.readUInt16BE(at + 7), samples, precision, marker, transform };
+			return {
+				rows: stream.readUInt16BE(at + 5),
+				columns: stream.readUInt16BE(at + 7),
+				samples,
+				precision,
+				isSigned: false,
+				marker,
+				transform,
+			};
 		}
 		at += 2 + length;
 	}
@@ -62,7 +72,9 @@ export function jpeg2000Head(bytes: Uint8Array): StreamHead {
 	const columns = stream.readUInt32BE(at + 8) - stream.readUInt32BE(at + 16);
 	const rows = stream.readUInt32BE(at + 12) - stream.readUInt32BE(at + 20);
 	const samples = stream.readUInt16BE(at + 40);
-	return { rows, columns, samples, precision: ((stream[at + 42] ?? 0) & 0x7f) + 1, marker: 0, transform: undefined };
+	// Ssiz: the sign, and the bits less one.
+	const size = stream[at + 42] ?? 0;
+	return { rows, columns, samples, precision: (size & 0x7f) + 1, isSigned: size >> 7 === 1, marker: 0, transform: undefined };
 }
 
 /**

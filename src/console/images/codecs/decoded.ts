@@ -9,6 +9,8 @@ export interface Decoded {
 	isPlanar: boolean;
 	/** The codec has turned the colours into red, green and blue. */
 	isRgb: boolean;
+	/** The stream says that its samples are signed. */
+	isSigned?: boolean;
 }
 
 /** Codecs write about the streams that they are given; what is wrong with one is told by the exception. */
@@ -20,7 +22,7 @@ export function decodedBy(decoder: FrameDecoder, bytes: Uint8Array): Decoded {
 	try {
 		decoder.getEncodedBuffer(bytes.length).set(bytes);
 		decoder.decode();
-		const { width, height, componentCount, bitsPerSample } = decoder.getFrameInfo();
+		const { width, height, componentCount, bitsPerSample, isSigned = false } = decoder.getFrameInfo();
 		// The buffer is memory of the codec.
 		const own = Uint8Array.from(decoder.getDecodedBuffer());
 		const isPlanar = componentCount > 1 && decoder.getInterleaveMode?.() === 0;
@@ -32,6 +34,7 @@ export function decodedBy(decoder: FrameDecoder, bytes: Uint8Array): Decoded {
 			bits: bitsPerSample > 8 ? 16 : 8,
 			isPlanar,
 			isRgb: true,
+			isSigned,
 		};
 	} finally {
 		decoder.delete();
