@@ -45,7 +45,11 @@ export class Attributes {
 
 	/** Returns the first item of a sequence. */
 	item(tag: number): Attributes | undefined {
-		return this.#items.get(tag)?.[0];
+		return this.items(tag)[0];
+	}
+
+	items(tag: number): readonly Attributes[] {
+		return this.#items.get(tag) ?? [];
 	}
 
 	bytes(tag: number): Buffer | undefined {

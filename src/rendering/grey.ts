@@ -1,5 +1,5 @@
 import { type Attributes, sequences } from './attributes.ts';
-import { type LookupTable, lookUp, lookupTable } from './lookup-table.ts';
+import { type LookupTable, lookUp, lookupTable, tableItem } from './lookup-table.ts';
 import type { Window } from './picture.ts';
 import type { StoredValues } from './samples.ts';
 import type { PixelShape } from './shape.ts';
@@ -40,7 +40,7 @@ function mapped(values: StoredValues, shown: (stored: number) => number): Uint8A
 
 /** The modality LUT, or the rescale of the frame (PS3.3 §C.11.1). */
 function modality(attributes: Attributes, isSigned: boolean): (stored: number) => number {
-	const item = attributes.item(sequences.modalityLut);
+	const item = tableItem(attributes, sequences.modalityLut);
 	if (item) {
 		const table = lookupTable(item, isSigned);
 		return lookUp(table, table.entries.length);
@@ -72,7 +72,8 @@ function interest(attributes: Attributes, { values, shape, toValue, asked }: Int
 		if (window) return greyOf(window);
 	}
 	const table =
-		attributes.item(sequences.voiLut) ?? groups.map((group) => group?.item(sequences.voiLut)).find((item) => item !== undefined);
+		tableItem(attributes, sequences.voiLut) ??
+		groups.map((group) => group && tableItem(group, sequences.voiLut)).find((item) => item !== undefined);
 	if (table) return greyOfTable(lookupTable(table, hasNegative(shape, toValue)));
 	const isPlain = shape.bitsStored <= 8 && !shape.isSigned && toValue(0) === 0 && toValue(1) === 1;
 	if (isPlain) return (value) => value / (2 ** shape.bitsStored - 1);

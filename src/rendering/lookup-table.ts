@@ -12,6 +12,11 @@ export interface LookupTable {
 	entries: ArrayLike<number>;
 }
 
+/** Returns the first item with a table. Some writers leave an item without descriptor and data, which says nothing. */
+export function tableItem(attributes: Attributes, sequence: number): Attributes | undefined {
+	return attributes.items(sequence).find((item) => [tags.descriptor, tags.data].some((tag) => (item.bytes(tag)?.length ?? 0) > 0));
+}
+
 /**
  * Reads a table from the item of a Modality LUT or VOI LUT Sequence.
  * @param isSigned the input is signed

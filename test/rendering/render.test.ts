@@ -128,6 +128,20 @@ describe('grey', () => {
 			{ further: [...window(128, 256), sequence(0x0028_3000, [table(1, 16, [0, 128, 255])])], bytes: Uint8Array.of(0, 1, 2, 3) },
 			[0, 0, 128, 255],
 		],
+		[
+			'items of a Modality LUT and a VOI LUT without descriptor and data are as none',
+			{
+				further: [
+					sequence(0x0028_3000, [element(0x0028_3003, 'LO', 'nothing')]),
+					sequence(0x0028_3010, [
+						Buffer.concat([element(0x0028_3002, 'US', Buffer.alloc(0)), element(0x0028_3006, 'OW', Buffer.alloc(0))]),
+						table(1, 10, [0, 512, 1023]),
+					]),
+				],
+				bytes: Uint8Array.of(0, 1, 2, 9),
+			},
+			[0, 0, 128, 255],
+		],
 		['a VOI LUT', { further: [sequence(0x0028_3010, [table(1, 10, [0, 512, 1023])])], bytes: Uint8Array.of(0, 1, 2, 9) }, [0, 0, 128, 255]],
 		[
 			'a VOI LUT of values that are never negative begins above 32,767',
@@ -152,6 +166,17 @@ describe('grey', () => {
 		['single bits', { bits: 1, bytes: Uint8Array.of(0b1010) }, [0, 255, 0, 255]],
 	];
 	for (const [title, given, expected] of cases) test(title, async () => assert.deepEqual(await shown(given), expected));
+
+	test('a table with a descriptor and without its data, or with too little, is refused', async () => {
+		const descriptor = element(0x0028_3002, 'US', Buffer.from(words(4, 0, 8)));
+		const data = element(0x0028_3006, 'US', Buffer.from(words(1)));
+		const bytes = Uint8Array.of(0, 1, 2, 9);
+		for (const tag of [0x0028_3000, 0x0028_3010]) {
+			assert.match(await reason({ further: [sequence(tag, [descriptor])], bytes }), /no descriptor or no data/);
+			assert.match(await reason({ further: [sequence(tag, [data])], bytes }), /no descriptor or no data/);
+			assert.match(await reason({ further: [sequence(tag, [Buffer.concat([descriptor, data])])], bytes }), /shorter than its descriptor/);
+		}
+	});
 
 	test('a frame has the window and the rescale of its own item, else those of all frames', async () => {
 		const voi = (center: number) => sequence(0x0028_9132, [Buffer.concat(window(center, 256))]);
