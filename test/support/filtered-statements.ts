@@ -3,7 +3,7 @@ import type { Statement } from '#storage/statement.ts';
 import { auditHistogram, messageHistogram } from '#storage/statements/administrative/histograms.ts';
 import { listAuditEvents } from '#storage/statements/administrative/list-audit.ts';
 import { type MessageFilters, searchMessages } from '#storage/statements/administrative/search-messages.ts';
-import { siteTrail, type TrailFilters } from '#storage/statements/administrative/site-audit.ts';
+import { countTrail, siteTrail, type TrailFilters } from '#storage/statements/administrative/site-audit.ts';
 
 /** Filters of which each makes another query of a list. */
 const messageFilters: readonly Omit<MessageFilters, 'sites' | 'limit'>[] = [
@@ -31,6 +31,7 @@ const trailFilters: readonly TrailFilters[] = [
 		verbs: { not: true, of: ['1'] },
 	},
 	{ count: 1, since: '2026-01-01', before: '2026-01-02', after: nilId },
+	{ count: 1, spans: [['2026-01-01', 'infinity']], after: nilId, oldestFirst: true },
 ];
 
 /** The queries that are made by filters, each by a name of its own. */
@@ -45,6 +46,9 @@ export function statementsByFilters(siteId: string): Statement[] {
 			...[true, false].map((byActor) => ({ name: `list_audit_${part}_${byActor}`, text: listAuditEvents({ byActor, part }).text })),
 			{ name: `audit_histogram_${part}`, text: auditHistogram(part).text },
 		]),
-		...trailFilters.map((filters, index) => ({ name: `site_trail_${index}`, text: siteTrail(siteId, filters).statement.text })),
+		...trailFilters.flatMap((filters, index) => [
+			{ name: `site_trail_${index}`, text: siteTrail(siteId, filters).statement.text },
+			{ name: `count_trail_${index}`, text: countTrail(siteId, filters).statement.text },
+		]),
 	];
 }

@@ -1,19 +1,21 @@
-import { dateRange } from '#core/date-range.ts';
 import { Failure } from '#core/failure.ts';
 import { isUuid } from '#core/id.ts';
-import { type ActionCode, auditEventOf, type TrailEvent, trailCells, verbsOfAction } from '#fhir/audit-event.ts';
-import { isoInstant } from '#fhir/date.ts';
+import { auditEventOf, type TrailEvent, trailCells } from '#fhir/audit-event.ts';
+import { warning } from '#fhir/operation-outcome.ts';
 import { scopeClause } from '#fhir/scope-clause.ts';
-import { rowIdOf } from '#record/row-id.ts';
+import { parseSearch } from '#fhir/search/parse.ts';
+import type { ParsedSearch } from '#fhir/search/parsed-search.ts';
+import { inclusionParameters, resultParameters } from '#fhir/search/result.ts';
+import { shapedText } from '#fhir/shape.ts';
 import { settingOf } from '#record/settings/settings.ts';
-import { siteTrail, type TrailFilters } from '#storage/statements/administrative/site-audit.ts';
+import { countResources } from '#storage/search.ts';
+import { countTrail, siteTrail, type TrailFilters } from '#storage/statements/administrative/site-audit.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { linkTo } from './links.ts';
-import { pageParameters } from './page-parameters.ts';
-
-/** The parameters that find events of the trail. Events have no values of others. */
-const names = ['_id', 'patient', 'date', 'agent', 'action', 'entity', 'address', 'subtype', 'source'] as const;
+import { isLenient } from './negotiation.ts';
+import { searchOptions } from './search-options.ts';
+import { invalidValue, trailFilters, trailNames } from './trail-filters.ts';
 
 /** With `_trail=false` a search finds what clients have written, and nothing else. */
 const trailParameter = '_trail';
@@ -34,30 +36,82 @@ export async function searchTrail(on: Interacting, query: string): Promise<{ ans
 	const wanted = parameters.get(trailParameter);
 	parameters.delete(trailParameter);
 	const rest = wanted === null ? query : parameters.toString();
-	const own = new Set(parameters.keys());
-	for (const name of [...names, '_count', '_format', '_pretty', '_cursor']) own.delete(name);
 	const isOfTrail = parameters.get('_cursor')?.startsWith(trailCursor) ?? true;
-	if (wanted === 'false' || own.size > 0 || !isOfTrail || !reaches(on)) return { query: rest };
-	const { context, mediaType, base } = on;
-	const page = pageParameters(rest, context.limits, names);
-	const after = page.cursor?.slice(trailCursor.length);
-	if (after !== undefined && !isUuid(after)) throw invalid('_cursor', 'is no cursor of this search');
-	const filters = filtersOf(parameters);
-	const events = filters === 'none' ? [] : await read(on, { ...filters, after, count: page.count + 1 });
-	const shown = events.slice(0, page.count);
+	const finds = [...parameters.keys()].every((name) => trailNames.some((own) => own === name) || shapes(name));
+	if (wanted === 'false' || !finds || !isOfTrail || !reaches(on)) return { query: rest };
+	return { answer: await trailPage(on, parameters), query: rest };
+}
+
+/** Tells whether a parameter shapes the answer and finds nothing (FHIR R4 §3.1.1.5). */
+function shapes(name: string): boolean {
+	return Object.hasOwn(resultParameters, name) || Object.hasOwn(inclusionParameters, name);
+}
+
+async function trailPage(on: Interacting, parameters: URLSearchParams): Promise<HttpAnswer> {
+	const { mediaType, base, definition } = on;
+	const after = parameters.get('_cursor')?.slice(trailCursor.length);
+	if (after !== undefined && !isUuid(after)) throw invalidValue('_cursor', 'is no cursor of this search');
+	const oldestFirst = isOldestFirst(parameters.get('_sort') ?? '');
+	parameters.delete('_cursor');
+	const shaping = new URLSearchParams([...parameters].filter(([name]) => shapes(name))).toString();
+	const parsed = parseSearch(definition, shaping, await optionsOf(on, shaping));
+	const found = [...parameters].filter(([name, value]) => !shapes(name) && value !== '');
+	const applied = [...found, ...parsed.applied];
+	const filters = trailFilters(parameters);
+	const { count } = parsed.plan;
+	const isRead = filters !== 'none' && !parsed.counting;
+	const [events, total] = await Promise.all([
+		isRead ? read(on, { ...filters, after, oldestFirst, count: count + 1 }) : [],
+		parsed.counting || parsed.total ? totalOf(on, filters, parameters) : undefined,
+	]);
 	const path = `${base}/AuditEvent`;
-	const last = events.length > page.count ? shown.at(-1) : undefined;
-	const next =
-		last === undefined
-			? linkTo(path, [...page.applied, [trailParameter, 'false']])
-			: linkTo(path, [...page.applied, ['_cursor', trailCursor + last.id]]);
-	const entry = shown.map((event) => ({ fullUrl: `${path}/${event.id}`, resource: auditEventOf(event), search: { mode: 'match' } }));
+	const last = events.length > count ? events[count - 1] : undefined;
+	const next: [string, string] = last === undefined ? [trailParameter, 'false'] : ['_cursor', trailCursor + last.id];
+	const entry: object[] = events.slice(0, count).map((event) => entryOf(on, event, parsed));
+	if (parsed.inclusions.length + parsed.iterations.length > 0 && entry.length > 0) {
+		entry.push({ resource: JSON.parse(warning('events of the audit trail include nothing')), search: { mode: 'outcome' } });
+	}
 	const links = [
-		{ relation: 'self', url: linkTo(path, page.applied) },
-		{ relation: 'next', url: next },
+		{ relation: 'self', url: linkTo(path, applied) },
+		...(parsed.counting ? [] : [{ relation: 'next', url: linkTo(path, [...applied, next]) }]),
 	];
-	const bundle = { resourceType: 'Bundle', type: 'searchset', link: links, ...(entry.length === 0 ? {} : { entry }) };
-	return { answer: { status: 200, headers: { 'Content-Type': mediaType }, body: JSON.stringify(bundle) }, query: rest };
+	const bundle = { resourceType: 'Bundle', type: 'searchset', total, link: links, ...(entry.length === 0 ? {} : { entry }) };
+	return { status: 200, headers: { 'Content-Type': mediaType }, body: JSON.stringify(bundle) };
+}
+
+function entryOf({ base, definition }: Interacting, event: TrailEvent, { shape }: Pick<ParsedSearch, 'shape'>): object {
+	const whole = auditEventOf(event);
+	const resource = shape === undefined ? whole : JSON.parse(shapedText(definition, JSON.stringify(whole), shape));
+	return { fullUrl: `${base}/AuditEvent/${event.id}`, resource, search: { mode: 'match' } };
+}
+
+function optionsOf({ context, grant, base, request }: Interacting, query: string) {
+	return searchOptions({ context, grant, base }, query, isLenient(request));
+}
+
+/** Counts the events of the trail that match, and with them what clients have written: the pages of the search lead to both. */
+async function totalOf(on: Interacting, filters: Filters | 'none', parameters: URLSearchParams): Promise<number> {
+	const { context, grant, definition } = on;
+	const written = new URLSearchParams([...parameters].filter(([name]) => !shapes(name))).toString();
+	const { plan } = parseSearch(definition, written, await optionsOf(on, written));
+	const counted = filters === 'none' ? undefined : countTrail(grant.siteId, filters);
+	const [rows, others] = await Promise.all([
+		counted === undefined ? [['0']] : context.reader.run(counted.statement, counted.values),
+		countResources(context.reader, grant.siteId, { ...plan, after: undefined }),
+	]);
+	return Number(rows[0]?.[0]) + others;
+}
+
+type Filters = Omit<TrailFilters, 'count'>;
+
+/** Events are in the order of their time. They are sorted by nothing else. */
+function isOldestFirst(sort: string): boolean {
+	const keys = sort.split(',').filter((key) => key !== '');
+	if (!keys.every((key) => /^-?(?:date|_lastUpdated)$/.test(key))) {
+		const text = `events of the audit trail are sorted by date alone; with ${trailParameter}=false the search leaves them out`;
+		throw new Failure('not-supported', text, { location: { expression: '_sort' } });
+	}
+	return keys[0]?.startsWith('-') === false;
 }
 
 /** Reads an event of the trail; undefined if there is none with this id. */
@@ -76,53 +130,4 @@ async function read({ context, grant }: Interacting, filters: TrailFilters): Pro
 		const [id, recorded, actor, holder] = cells;
 		return { id: id ?? '', recorded: recorded ?? '', actor: actor ?? '', holder: holder ?? null, ...trailCells(cells) };
 	});
-}
-
-function filtersOf(parameters: URLSearchParams): Omit<TrailFilters, 'count' | 'after'> | 'none' {
-	const listed = (name: string) => (parameters.has(name) ? parameters.getAll(name).flatMap((value) => value.split(',')) : undefined);
-	const ids = listed('_id')?.filter(isUuid);
-	if (ids?.length === 0) return 'none';
-	// Whatever the trail has was observed by this service.
-	if (parameters.has('source')) return 'none';
-	// Tokens are compared without their systems.
-	const tokens = (name: string) => listed(name)?.map((value) => value.replace(/^.*\|/, ''));
-	return {
-		ids,
-		patients: listed('patient')?.map((value) => rowIdOf(value.replace(/^.*Patient\//, ''))),
-		actors: tokens('agent'),
-		subjects: listed('entity')?.map((value) => value.replace(/^.*\/([A-Z][A-Za-z]+\/[^/]+)$/, '$1')),
-		sources: listed('address'),
-		actions: tokens('subtype')?.map((code) => (code.includes('.') ? code : `fhir.${code}`)),
-		...verbsOf(tokens('action')),
-		...timesOf(parameters.getAll('date')),
-	};
-}
-
-function verbsOf(codes: readonly string[] | undefined): Pick<TrailFilters, 'verbs'> {
-	if (codes === undefined) return {};
-	const [code = '', ...more] = codes;
-	// Any other code is that of no event.
-	if (more.length > 0 || !/^[CRUDE]$/.test(code)) return { verbs: { not: false, of: [] } };
-	const all = Object.values(verbsOfAction).flat();
-	return { verbs: code === 'E' ? { not: true, of: all } : { not: false, of: verbsOfAction[code as Exclude<ActionCode, 'E'>] } };
-}
-
-function timesOf(dates: readonly string[]): Pick<TrailFilters, 'since' | 'before'> {
-	let sinceMs = Number.NEGATIVE_INFINITY;
-	let beforeMs = Number.POSITIVE_INFINITY;
-	for (const date of dates) {
-		const [, prefix = 'eq', text = ''] = /^(eq|ge|gt|le|lt|sa|eb)?(.*)$/.exec(date) ?? [];
-		const range = dateRange(text.replace(' ', '+'));
-		if (range === undefined) throw invalid('date', 'is a date or an instant, with eq, ge, gt, le, lt, sa or eb before it');
-		if (prefix === 'eq' || prefix === 'ge') sinceMs = Math.max(sinceMs, range.startMs);
-		if (prefix === 'gt' || prefix === 'sa') sinceMs = Math.max(sinceMs, range.endMs);
-		if (prefix === 'eq' || prefix === 'le') beforeMs = Math.min(beforeMs, range.endMs);
-		if (prefix === 'lt' || prefix === 'eb') beforeMs = Math.min(beforeMs, range.startMs);
-	}
-	const instant = (ms: number) => (Number.isFinite(ms) ? isoInstant(ms) : undefined);
-	return { since: instant(sinceMs), before: instant(beforeMs) };
-}
-
-function invalid(name: string, fault: string): Failure {
-	return new Failure('invalid', `${name} ${fault}`, { location: { expression: name } });
 }
