@@ -18,7 +18,7 @@ import { tokenClause } from './token.ts';
 
 /**
  * Converts one parameter of a search to a clause; undefined when its value is empty.
- * @throws Failure for a value that the parameter cannot have, and for a modifier that it does not support
+ * @throws Failure for a value that the parameter cannot have, such as commas alone, and for a modifier that it does not support
  */
 export function clauseOf(named: Named): Clause | undefined {
 	const clause = unledClause(named);
@@ -28,7 +28,11 @@ export function clauseOf(named: Named): Clause | undefined {
 function unledClause(named: Named): Clause | undefined {
 	const { parameter, modifier } = named;
 	const given = splitValues(named.value);
-	if (given.length === 0) return undefined;
+	if (given.length === 0) {
+		if (named.value === '') return undefined;
+		// Without its parameter the search would find everything.
+		throw new Failure('invalid', `${named.name} has no value between its commas`, { location: { expression: named.name } });
+	}
 	if (modifier === 'missing') return missingClause(named);
 	// No stored text has a NUL, and PostgreSQL does not accept one.
 	const values = given.filter((item) => !item.includes('\0'));

@@ -42,7 +42,7 @@ describe('a search parameter as a clause of the plan', () => {
 	const cases: [string, Clause[]][] = [
 		['Patient?', []],
 		['Patient?name=', []],
-		['Patient?name=,', []],
+		['Patient?name=,anna,', [{ kind: 'string', column: 'name', values: ['anna'] }]],
 		['Patient?name=O%27Neill', [{ kind: 'string', column: 'name', values: ["o'neill"] }]],
 		['Patient?name=anna+maria,Stra%C3%9Fe', [{ kind: 'string', column: 'name', values: ['anna maria', 'strasse'] }]],
 		['Patient?name=a%5C,b', [{ kind: 'string', column: 'name', values: ['a,b'] }]],
@@ -157,6 +157,8 @@ describe('a search that is refused', () => {
 		['Patient?nme=', 'not-supported', /'nme'/],
 		['Patient?name:near=x', 'not-supported', /modifier of name/],
 		['Patient?constructor=x&__proto__=y&toString=z', 'not-supported', /'constructor', '__proto__', 'toString'/],
+		['Patient?name=,', 'invalid', /name has no value between its commas/],
+		['Observation?patient.identifier=,,', 'invalid', /identifier has no value/],
 		['Patient?birthdate=yesterday', 'invalid', /birthdate is not a date/],
 		['Patient?birthdate=1970-02-30', 'invalid', /birthdate is not a date/],
 		['Patient?birthdate=eq', 'invalid', /birthdate is not a date/],

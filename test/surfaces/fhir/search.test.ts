@@ -368,6 +368,7 @@ describe('what is refused', () => {
 			'Patient?_has:Observation:patient=x',
 			'Patient?_has:Nothing:patient:code=x',
 			'Patient?_sort=name&_sort=gender',
+			'Patient?_id=,',
 		]) {
 			const reply = await get(query);
 			assert.equal(reply.status, 400, query);
