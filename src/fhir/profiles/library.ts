@@ -1,4 +1,4 @@
-import type { CodeSystem, ValueSet } from '../terminology/terms.ts';
+import { type CodeSystem, isVersion, type ValueSet } from '../terminology/terms.ts';
 import { Terminology } from '../terminology/value-sets.ts';
 import type { Definitions } from './checking.ts';
 import { type Compiled, compile } from './compile.ts';
@@ -40,6 +40,7 @@ export class Library implements Definitions {
 		this.terminology = new Terminology({
 			codeSystem: (canonical) => this.#find('CodeSystem', canonical),
 			valueSet: (canonical) => this.#find('ValueSet', canonical),
+			versions: (kind, url) => this.#sources.flatMap((source) => source.find(kind, url)).map(({ version }) => version),
 		});
 	}
 
@@ -69,9 +70,4 @@ export class Library implements Definitions {
 
 function isOf<Kind extends DefinitionKind>(kind: Kind, definition: Definition): definition is Extract<Definition, { kind: Kind }> {
 	return definition.kind === kind;
-}
-
-/** `6.1` names every `6.1.x`. */
-function isVersion(version: string | undefined, named: string): boolean {
-	return version === named || (version?.startsWith(`${named}.`) ?? false);
 }

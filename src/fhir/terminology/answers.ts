@@ -1,5 +1,7 @@
 import { Failure } from '#core/failure.ts';
 import type { JsonObject } from '#core/json.ts';
+import type { CodeIndex } from './code-system.ts';
+import { type CodeSystem, isVersion, type ValueSet } from './terms.ts';
 import type { Member, Terminology } from './value-sets.ts';
 
 /** The operations of terminology (FHIR R4 §4.9.5 and §4.8.17), each from the parameters of its request to the resource that answers it. */
@@ -19,16 +21,42 @@ function shown(text: string): string {
 	return text.length <= 250 && /^[^\s"<>\p{Cc}]+$/u.test(text) ? text : 'that is named';
 }
 
+/** A version of its own goes before one that stands in the URL. */
 function canonical(parameters: TermParameters, url: string, version: string): string {
-	const given = parameters.get(version);
-	return given === undefined ? url : `${url}|${given}`;
+	const given = parameters.get(version) ?? '';
+	return given === '' ? url : `${url.split('|')[0]}|${given}`;
+}
+
+/**
+ * The caller of an operation who names a version wants no other one. A validation of resources takes what there is.
+ * @throws Failure `not-found` that names the versions which are here
+ */
+function refuseOther(terminology: Terminology, named: string, found: CodeSystem | ValueSet): void {
+	const at = named.indexOf('|');
+	if (at < 0 || isVersion(found.version, named.slice(at + 1))) return;
+	const versions = new Set(terminology.versions(found.kind, found.url).map((version) => version ?? 'one without a version'));
+	const what = found.kind === 'ValueSet' ? 'value set' : 'code system';
+	throw new Failure('not-found', `the ${what} ${shown(named)} is not known here; the versions here are: ${[...versions].join(', ')}`);
+}
+
+function valueSetOf(terminology: Terminology, named: string): ValueSet {
+	const set = terminology.valueSet(named);
+	if (set === undefined) throw new Failure('not-found', `the value set ${shown(named)} is not known here`);
+	refuseOther(terminology, named, set);
+	return set;
+}
+
+function codeSystemOf(terminology: Terminology, named: string): CodeIndex {
+	const index = terminology.codeSystem(named);
+	if (index === undefined) throw new Failure('not-found', `the code system ${shown(named)} is not known here`);
+	refuseOther(terminology, named, index.system);
+	return index;
 }
 
 /** https://hl7.org/fhir/R4/valueset-operation-expand.html */
 export function expand(terminology: Terminology, parameters: TermParameters, at: string): JsonObject {
 	const url = canonical(parameters, required(parameters, 'url'), 'valueSetVersion');
-	const set = terminology.valueSet(url);
-	if (set === undefined) throw new Failure('not-found', `the value set ${shown(url)} is not known here`);
+	const set = valueSetOf(terminology, url);
 	const all = terminology.expand(url);
 	if (all === undefined)
 		throw new Failure('unprocessable', `the codes of the value set ${shown(url)} are not listed here in full, or it includes itself`);
@@ -77,8 +105,7 @@ function whole(parameters: TermParameters, name: string): number | undefined {
 export function lookUp(terminology: Terminology, parameters: TermParameters): JsonObject {
 	const system = required(parameters, 'system');
 	const code = required(parameters, 'code');
-	const index = terminology.codeSystem(canonical(parameters, system, 'version'));
-	if (index === undefined) throw new Failure('not-found', `the code system ${shown(system)} is not known here`);
+	const index = codeSystemOf(terminology, canonical(parameters, system, 'version'));
 	const found = index.find(code);
 	if (found === undefined) throw new Failure('not-found', 'the code system has no such code');
 	const { name, version } = index.system;
@@ -101,7 +128,7 @@ export function lookUp(terminology: Terminology, parameters: TermParameters): Js
 /** https://hl7.org/fhir/R4/valueset-operation-validate-code.html */
 export function validateInValueSet(terminology: Terminology, parameters: TermParameters): JsonObject {
 	const url = canonical(parameters, required(parameters, 'url'), 'valueSetVersion');
-	if (terminology.valueSet(url) === undefined) throw new Failure('not-found', `the value set ${shown(url)} is not known here`);
+	valueSetOf(terminology, url);
 	const code = required(parameters, 'code');
 	const system = parameters.get('system');
 	const result = terminology.member(url, system, code);
@@ -112,8 +139,7 @@ export function validateInValueSet(terminology: Terminology, parameters: TermPar
 /** https://hl7.org/fhir/R4/codesystem-operation-validate-code.html */
 export function validateInCodeSystem(terminology: Terminology, parameters: TermParameters): JsonObject {
 	const url = parameters.get('system') ?? required(parameters, 'url');
-	const index = terminology.codeSystem(canonical(parameters, url, 'version'));
-	if (index === undefined) throw new Failure('not-found', `the code system ${shown(url)} is not known here`);
+	const index = codeSystemOf(terminology, canonical(parameters, url, 'version'));
 	const found = index.find(required(parameters, 'code'));
 	if (found === undefined && !index.system.whole) {
 		throw new Failure('unprocessable', `the code system ${shown(url)} is known here in part only`);

@@ -40,3 +40,8 @@ export interface Filter {
 	op: string;
 	value: string;
 }
+
+/** Tells whether a version is the one that is named. `6.1` names every `6.1.x`. */
+export function isVersion(version: string | undefined, named: string): boolean {
+	return version === named || (version?.startsWith(`${named}.`) ?? false);
+}

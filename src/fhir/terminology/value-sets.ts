@@ -7,6 +7,8 @@ import type { CodeSystem, Concept, Filter, Include, ValueSet } from './terms.ts'
 export interface TermSource {
 	codeSystem(canonical: string): CodeSystem | undefined;
 	valueSet(canonical: string): ValueSet | undefined;
+	/** The versions of what has a URL; of a definition without a version, undefined. */
+	versions(kind: (CodeSystem | ValueSet)['kind'], url: string): readonly (string | undefined)[];
 }
 
 /** One code of an expansion. */
@@ -39,6 +41,10 @@ export class Terminology {
 
 	valueSet(canonical: string): ValueSet | undefined {
 		return this.#source.valueSet(canonical);
+	}
+
+	versions(...of: Parameters<TermSource['versions']>): readonly (string | undefined)[] {
+		return this.#source.versions(...of);
 	}
 
 	codeSystem(canonical: string): CodeIndex | undefined {

@@ -70,6 +70,7 @@ valueSets.set(
 const terms = new Terminology({
 	codeSystem: (url) => [animals, partial, folded].find((system) => system.url === url),
 	valueSet: (url) => valueSets.get(url),
+	versions: () => [],
 });
 
 const expansions: [string, string[] | undefined][] = [
@@ -139,6 +140,7 @@ function counted(composes: Readonly<Record<string, object>>): { terms: Terminolo
 			asked.set(url, (asked.get(url) ?? 0) + 1);
 			return definitions.get(url);
 		},
+		versions: () => [],
 	});
 	return { terms, asked };
 }

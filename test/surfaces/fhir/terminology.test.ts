@@ -84,6 +84,38 @@ describe('ValueSet/$expand', () => {
 	});
 });
 
+describe('an operation about a version', () => {
+	const others: [path: string, there: RegExp][] = [
+		[`ValueSet/$expand?url=${genders}|9.9`, /the versions here are: 4\.0\.1$/],
+		[`ValueSet/$expand?url=${genders}&valueSetVersion=9.9`, /4\.0\.1$/],
+		[`ValueSet/$expand?url=${genders}|4.0.1&valueSetVersion=9.9`, /4\.0\.1$/],
+		[`ValueSet/$validate-code?url=${genders}|9.9&code=male`, /4\.0\.1$/],
+		[`CodeSystem/$lookup?system=${gender}&version=9.9&code=male`, /4\.0\.1$/],
+		[`CodeSystem/$validate-code?url=${gender}&version=4.0.10&code=male`, /4\.0\.1$/],
+		[`CodeSystem/$lookup?system=${ward}&version=2&code=N1`, /are: 1$/],
+		[`ValueSet/$expand?url=${wardSet}|1`, /are: one without a version$/],
+	];
+	for (const [path, there] of others) {
+		test(`names those that are here: ${path.replaceAll(/https?:[^|&]*\//g, '')}`, async () => {
+			const reply = await west('GET', `/${path}`);
+			assert.deepEqual(failed(reply), [404, 'OperationOutcome', 'not-found'], reply.text);
+			assert.match(reply.body.issue[0].diagnostics, there);
+		});
+	}
+
+	test('answers for the version that is here, whole or by its first numbers', async () => {
+		for (const path of [
+			`ValueSet/$expand?url=${genders}|4.0.1`,
+			`ValueSet/$expand?url=${genders}&valueSetVersion=4.0`,
+			`ValueSet/$validate-code?url=${genders}|4&code=male`,
+			`CodeSystem/$lookup?system=${gender}&version=4.0.1&code=male`,
+			`CodeSystem/$validate-code?url=${ward}&version=1&code=N1`,
+		]) {
+			assert.equal((await west('GET', `/${path}`)).status, 200, path);
+		}
+	});
+});
+
 describe('$lookup and $validate-code', () => {
 	test('tell the display of a code, and its place', async () => {
 		const found = await west('GET', `/CodeSystem/$lookup?system=${gender}&code=female`);
