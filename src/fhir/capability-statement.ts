@@ -40,8 +40,10 @@ export function capabilityStatement({ version, base, date, policy, authorization
 		rest: [
 			{
 				mode: 'server',
-				documentation:
+				documentation: [
 					'Every value of searchInclude and searchRevInclude, of any resource type, is also taken by _include:iterate and _revinclude:iterate.',
+					'A reference to a Patient in a write has to be one of the site, unless the site switches that off. Other references are kept as they are, whether the resource is there or not.',
+				].join(' '),
 				security: security(authorization),
 				resource: restResources(policy),
 				interaction: [{ code: 'transaction' }, { code: 'batch' }, { code: 'history-system' }, { code: 'search-system' }],
@@ -97,6 +99,7 @@ function security(authorization: Implementation['authorization']): object {
 }
 
 const documentations: Partial<Record<string, string>> = {
+	Subscription: 'A Subscription is stored and found like any other resource. No notification is sent for it.',
 	Binary:
 		'Returns the bytes with their own media type, or the resource with Accept: application/fhir+json. A body of any other media type is stored as it is. The bytes of documents that messages brought are read here too.',
 };
@@ -162,7 +165,8 @@ function restResource(definition: ResourceDefinition, { ifMatchRequired, deletes
 		conditionalRead: 'full-support',
 		conditionalUpdate: writable,
 		conditionalDelete: interactions.includes('delete') ? 'single' : 'not-supported',
-		referencePolicy: ['literal', 'logical', ...(writable ? ['enforced'] : [])],
+		// Only references to patients are enforced, which no code of ReferenceHandlingPolicy says. The documentation of `rest` does.
+		referencePolicy: ['literal', 'logical'],
 		...listed('searchInclude', includesOf(definition)),
 		...listed('searchRevInclude', reverseIncludesOf(definition)),
 		searchParam: searchParams({ ...commonParameters, ...definition.search }),

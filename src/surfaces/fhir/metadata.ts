@@ -8,7 +8,7 @@ import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
 
 /** Must change with the content of the statement. */
-const capabilityDate = '2026-11-22';
+const capabilityDate = '2026-11-26';
 
 /** https://hl7.org/fhir/R4/http.html#capabilities */
 export async function metadata(context: FhirContext, request: HttpRequest): Promise<HttpAnswer> {

@@ -190,6 +190,14 @@ describe('GET /fhir/metadata', () => {
 		assert.equal(body.software.version, '1.2.3');
 	});
 
+	test('says what it does not do: enforce every reference, and send what a Subscription asks for', async () => {
+		const [rest] = (await call('/fhir/metadata')).body.rest;
+		for (const { type, referencePolicy } of rest.resource) assert.deepEqual(referencePolicy, ['literal', 'logical'], type);
+		assert.match(rest.documentation, /A reference to a Patient in a write has to be one of the site/);
+		const { documentation } = rest.resource.find(({ type }: { type: string }) => type === 'Subscription');
+		assert.match(documentation, /No notification is sent/);
+	});
+
 	test('every interaction that it claims is answered', async () => {
 		const { body } = await call('/fhir/metadata');
 		for (const { type, interaction, searchParam } of body.rest[0].resource) {
