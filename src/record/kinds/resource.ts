@@ -356,10 +356,15 @@ function textOf(held: Row, before: HeldContent | undefined, resource: JsonObject
 
 function checkPatients({ set }: ApplyContext, { checkReferences }: ResourceChange, patients: readonly PatientReference[]): void {
 	if (!checkReferences) return;
-	const missing = patients.filter(({ rowId }) => set.row('Patient', rowId) === undefined);
+	const failure = withoutPatients(patients.filter(({ rowId }) => set.row('Patient', rowId) === undefined));
+	if (failure !== undefined) throw failure;
+}
+
+/** The failure of a write that refers to these patients, whom its site does not have. */
+export function withoutPatients(missing: readonly PatientReference[]): Failure | undefined {
 	const [first] = missing;
-	if (first === undefined) return;
-	throw new Failure('unknown-key', 'the resource refers to a Patient that this site does not have', {
+	if (first === undefined) return undefined;
+	return new Failure('unknown-key', 'the resource refers to a Patient that this site does not have', {
 		location: { expression: first.expression },
 		issues: missing.map(({ expression }) => ({ code: 'not-found', expression, diagnostics: 'this site has no Patient of this id' })),
 	});

@@ -10,6 +10,7 @@ import type { HttpAnswer, HttpRequest, Route } from '../http/message.ts';
 import type { FhirContext } from './context.ts';
 import { answerType } from './negotiation.ts';
 import { refuseDeleted } from './read.ts';
+import { withReferences } from './validate-references.ts';
 import { carryOut, checkContentType } from './write.ts';
 
 const patterns: readonly Pick<Route, 'method' | 'pattern'>[] = [
@@ -36,7 +37,9 @@ async function validate(context: FhirContext, request: HttpRequest): Promise<Htt
 	const isStored = id !== undefined && parameters !== undefined;
 	if (isStored) requireScope(grant.scopes, definition.type, 'r');
 	const body = !isStored ? request.body : withResource(parameters, await storedText(context, grant.siteId, definition, id));
-	return carryOut(context, { ...request, method: 'POST', body }, { grant, mediaType, readRoutes: [] });
+	const whole: HttpRequest = { ...request, method: 'POST', body };
+	const answer = await carryOut(context, whole, { grant, mediaType, readRoutes: [] });
+	return withReferences({ context, grant }, whole, answer);
 }
 
 /** Nothing is stored. It is for those who may do something with the type. */

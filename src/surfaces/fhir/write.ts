@@ -136,7 +136,7 @@ function deliveryOf({ clock, libraries }: FhirContext, grant: KeyGrant, request:
 }
 
 /** Keeps the parameters that select resources and drops those that only shape the answer. */
-function criteriaOf(query: string): string {
+export function criteriaOf(query: string): string {
 	return query
 		.split('&')
 		.filter((part) => !/^_(?:format|pretty)(?:=|$)/.test(part))

@@ -284,3 +284,38 @@ describe('$validate', () => {
 		assert.deepEqual(found(await east('GET', `/Observation/${id}/$validate`)), [404, 'error not-found']);
 	});
 });
+
+describe('$validate for a write', () => {
+	const missing = observation({ subject: { reference: 'Patient/nix' }, performer: [{ reference: 'Patient/nix' }] });
+
+	test('tells of references what the write would be refused for', async () => {
+		const { body, status } = await west('POST', '/Observation', missing);
+		assert.equal(status, 422);
+		for (const mode of ['create', 'update']) {
+			const given = { ...missing, id: 'of-nix' };
+			const validated = await west('POST', `/Observation/$validate?mode=${mode}&_format=json`, given);
+			assert.deepEqual([validated.status, issuesOf(validated)], [200, body.issue]);
+			const resource = { name: 'resource', resource: given };
+			const inBody = await west('POST', '/Observation/$validate', parameters({ name: 'mode', valueCode: mode }, resource));
+			assert.deepEqual(issuesOf(inBody), body.issue);
+		}
+		const urn = observation({ subject: { reference: 'urn:uuid:0e8f2b0e-6a3f-4b0e-9a52-3f6f2b1c7d10' } });
+		const refused = await west('POST', '/Observation', urn);
+		assert.deepEqual(issuesOf(await west('POST', '/Observation/$validate?mode=create', urn)), issuesOf(refused));
+		const faulty = await west('POST', '/Observation/$validate?mode=create', { ...missing, status: undefined });
+		assert.deepEqual(found(faulty), [200, 'error required', 'error not-found', 'error not-found']);
+	});
+
+	test('is satisfied by a patient of the site, and where nobody asks about a write', async () => {
+		const valid = [200, 'information informational'];
+		assert.equal((await west('PUT', '/Patient/here', { resourceType: 'Patient', id: 'here' })).status, 201);
+		const here = observation({ subject: { reference: 'Patient/here' }, performer: [{ reference: 'Patient/here/_history/1' }] });
+		assert.deepEqual(found(await west('POST', '/Observation/$validate?mode=create', here)), valid);
+		assert.deepEqual(found(await east('POST', '/Observation/$validate?mode=create', here)), [200, 'error not-found', 'error not-found']);
+		for (const query of ['', '?mode=profile'])
+			assert.deepEqual(found(await west('POST', `/Observation/$validate${query}`, missing)), valid);
+		await setSite(service.administration, { slug: 'west', check_references: false });
+		assert.deepEqual(found(await west('POST', '/Observation/$validate?mode=create', missing)), valid);
+		await setSite(service.administration, { slug: 'west', check_references: true });
+	});
+});
