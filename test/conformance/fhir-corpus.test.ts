@@ -171,7 +171,10 @@ describe('the FHIR files of the corpus', { skip: without('corpus') }, () => {
 	});
 });
 
+/** Counts what clients have written. The trail has an event of every request. */
 async function total(): Promise<number> {
-	const counts = await Promise.all(writable.map((type) => bundles('GET', `/${type}?_summary=count`)));
+	const counts = await Promise.all(
+		writable.map((type) => bundles('GET', `/${type}?_summary=count${type === 'AuditEvent' ? '&_trail=false' : ''}`)),
+	);
 	return counts.reduce((sum, { body }) => sum + body.total, 0);
 }
