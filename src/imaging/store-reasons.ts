@@ -28,6 +28,8 @@ export interface StoredPart extends ReferencedInstance {
 	kind: 'stored';
 	/** Undefined when the part was stored without a warning. */
 	warningReason: number | undefined;
+	/** False for what is kept aside until a person decides: it is at no URL. */
+	isRetrievable: boolean;
 	studyUid: string;
 	seriesUid: string;
 }
@@ -57,7 +59,7 @@ export function partResult(result: IntakeResult, named: ReferencedInstance): Par
 	if (result.kind === 'refused')
 		return { kind: 'failed', failureReason: refusals[result.reason], isTransient: result.reason === 'not-now', named };
 	const { studyUid, seriesUid } = result.attributes;
-	const isKeptApart = result.kind === 'quarantined' || result.kind === 'aside' || result.kind === 'split';
-	const warningReason = isKeptApart ? contentKeptAside : undefined;
-	return { kind: 'stored', warningReason, ...named, studyUid, seriesUid };
+	const isRetrievable = result.kind !== 'quarantined' && result.kind !== 'aside';
+	const warningReason = isRetrievable && result.kind !== 'split' ? undefined : contentKeptAside;
+	return { kind: 'stored', warningReason, isRetrievable, ...named, studyUid, seriesUid };
 }

@@ -10,6 +10,8 @@ const retryAfterSeconds = 5;
 const uidElement = (uid: string) => ({ vr: 'UI', Value: [uid] });
 const reasonElement = (status: number) => ({ vr: 'US', Value: [status] });
 const urlElement = (url: string) => ({ vr: 'UR', Value: [url] });
+/** Retrieve URL is of type 2: it is there, and empty where there is none (PS3.18 §I.2). */
+const noUrl = { vr: 'UR' };
 const namedElements = ({ sopClassUid, sopInstanceUid }: ReferencedInstance) => ({
 	'00081150': uidElement(sopClassUid),
 	'00081155': uidElement(sopInstanceUid),
@@ -28,16 +30,18 @@ function responseModule(base: string, results: readonly PartResult[]): DicomJson
 			else failed.push({ ...namedElements(result.named), ...reason });
 			continue;
 		}
-		const { studyUid, seriesUid, sopInstanceUid, warningReason } = result;
-		studies.add(studyUid);
-		const url = { '00081190': urlElement(resourceUrl(base, studyUid, seriesUid, sopInstanceUid)) };
+		const { studyUid, seriesUid, sopInstanceUid, warningReason, isRetrievable } = result;
+		if (isRetrievable) studies.add(studyUid);
+		const url = { '00081190': isRetrievable ? urlElement(resourceUrl(base, studyUid, seriesUid, sopInstanceUid)) : noUrl };
 		const warning = warningReason === undefined ? {} : { '00081196': reasonElement(warningReason) };
 		stored.push({ ...namedElements(result), ...url, ...warning });
 	}
 	const [studyUid] = studies;
 	const sequence = (tag: string, items: DicomJson[]) => (items.length === 0 ? {} : { [tag]: { vr: 'SQ', Value: items } });
 	return {
-		...(studyUid !== undefined && studies.size === 1 ? { '00081190': urlElement(resourceUrl(base, studyUid)) } : {}),
+		...(stored.length > 0 && studies.size < 2
+			? { '00081190': studyUid === undefined ? noUrl : urlElement(resourceUrl(base, studyUid)) }
+			: {}),
 		...sequence('00081198', failed),
 		...sequence('00081199', stored),
 		...sequence('0008119A', others),

@@ -107,6 +107,8 @@ describe('STOW-RS', () => {
 		const again = await client.store([of(Buffer.alloc(64, 1))]);
 		assert.equal(again.status, 202);
 		assert.deepEqual(again.json()['00081199'].Value[0]['00081196'], { vr: 'US', Value: [0xb000] });
+		assert.deepEqual(again.json()['00081199'].Value[0]['00081190'], { vr: 'UR' }, 'what is kept aside is at no URL');
+		assert.deepEqual(again.json()['00081190'], { vr: 'UR' });
 	});
 
 	test('what the data set says counts, not the file meta information', async () => {
