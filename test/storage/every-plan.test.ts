@@ -5,6 +5,7 @@ import { newId } from '#core/id.ts';
 import { compartmentClause, compartments, membershipOf } from '#fhir/compartment.ts';
 import type { ResourceDefinition, SearchParameter } from '#fhir/resource.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
+import { namesResources } from '#fhir/search/named.ts';
 import { commonParameters } from '#fhir/search/parameter.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
 import { inclusionsBy, referringPlan, sortColumn } from '#fhir/search/result.ts';
@@ -197,8 +198,9 @@ function kindOf(definition: ResourceDefinition, name: string): keyof typeof samp
 	return kind === 'composite' || kind === 'special' ? 'token' : kind;
 }
 
+/** Through a canonical URL no search leads. */
 const named = (parameter: SearchParameter) =>
-	(parameter.type === 'reference' ? parameter.targets : []).flatMap((type) => definitionOf(type) ?? []);
+	(parameter.type === 'reference' && namesResources(parameter) ? parameter.targets : []).flatMap((type) => definitionOf(type) ?? []);
 
 /** Modifiers of a parameter with values that few resources have. */
 function modifiedOf(definition: ResourceDefinition, name: string, parameter: SearchParameter): string[] {
