@@ -13,6 +13,7 @@ import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { ctStorage } from '#test/support/data-set.ts';
 import { dicomFile, run, temporaryFolder } from '#test/support/dcmtk.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
+import { hl7Sender, type SendHl7 } from '#test/support/hl7-sender.ts';
 import { type GivenImage, imageDataSet, opened } from '#test/support/images.ts';
 import { without } from '#test/support/needs.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
@@ -22,13 +23,14 @@ import { dicomWebClient } from '../surfaces/dicomweb/client.ts';
 let service: TestService;
 let key: string;
 let siteId: string;
-let messages = 0;
+let hl7: SendHl7;
 let scu: StorageScu;
 
 before(async () => {
 	service = await testService();
 	const { key: made, site } = await service.addSite('west');
 	key = made;
+	hl7 = hl7Sender(service, key);
 	siteId = site.id;
 	await opened(service, 'west');
 	scu = await StorageScu.open(service.port('dimse'), { called: 'WEST' });
@@ -48,16 +50,6 @@ async function send(image: Image): Promise<number | undefined> {
 	const { sopInstanceUid } = image;
 	const dataSet = dataSetOf(image);
 	return (await scu.store({ sopClassUid: ctStorage, sopInstanceUid, transferSyntaxUid: explicitLittleEndian, dataSet })).status;
-}
-
-async function hl7(type: string, ...segments: string[]): Promise<void> {
-	const text = [`MSH|^~\\&|ADT|W|||20260105101500||${type}|${++messages}|P|2.5.1`, 'EVN||20260105', ...segments].join('\r');
-	const { status } = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
-		method: 'POST',
-		headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' },
-		body: text,
-	});
-	assert.equal(status, 200, type);
 }
 
 const person = (number: string, authority: string, name: string) => `PID|1||${number}^^^${authority}^MR||${name}||19700101|F`;

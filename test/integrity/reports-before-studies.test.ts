@@ -3,18 +3,20 @@ import { after, before, describe, test } from 'node:test';
 import { explicitLittleEndian } from '#dicom/transfer-syntax.ts';
 import { ctStorage } from '#test/support/data-set.ts';
 import { fhirClient } from '#test/support/fhir-client.ts';
+import { hl7Sender, type SendHl7 } from '#test/support/hl7-sender.ts';
 import { imageDataSet, opened } from '#test/support/images.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 import { StorageScu } from '#test/support/storage-scu.ts';
 
 let service: TestService;
 let key: string;
-let messages = 0;
+let hl7: SendHl7;
 let scu: StorageScu;
 
 before(async () => {
 	service = await testService();
 	({ key } = await service.addSite('west'));
+	hl7 = hl7Sender(service, key);
 	await opened(service, 'west');
 	scu = await StorageScu.open(service.port('dimse'), { called: 'WEST' });
 });
@@ -23,16 +25,6 @@ after(async () => {
 	scu[Symbol.dispose]();
 	await service[Symbol.asyncDispose]();
 });
-
-async function hl7(type: string, ...segments: string[]): Promise<void> {
-	const text = [`MSH|^~\\&|ADT|W|||20260105101500||${type}|${++messages}|P|2.5.1`, 'EVN||20260105', ...segments].join('\r');
-	const { status } = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
-		method: 'POST',
-		headers: { 'X-API-Key': key, 'Content-Type': 'text/plain' },
-		body: text,
-	});
-	assert.equal(status, 200, type);
-}
 
 const person = (number: string, authority: string) => `PID|1||${number}^^^${authority}^MR||Of${authority}^Ann||19700101|F`;
 
