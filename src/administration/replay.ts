@@ -22,7 +22,7 @@ export interface ReplayableRow {
 	source: string;
 	message_type: string;
 	bytes: Buffer;
-	/** Those by which it was read. */
+	/** The message was read by these. */
 	settings: unknown;
 	sender_settings: unknown;
 	definitions: string;
@@ -39,7 +39,7 @@ export async function replayOf(row: ReplayableRow, nowMs: number, acceptMismatch
 	}
 	const carried = replay({ messageType: row.message_type });
 	const { site_id: siteId, client_id: clientId, source, bytes, id: replayed } = row;
-	// What came beside the bytes is no setting that somebody may have corrected since.
+	// A charset that came beside the bytes is no setting that somebody may have corrected since.
 	const settings = { ...contentCharsetOf(readSettings(row.settings)), ...readSettings(row.sender_settings) };
 	// Every kind that can be replayed may come by the surface `replay`.
 	return {

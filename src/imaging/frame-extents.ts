@@ -27,7 +27,7 @@ function native(offset: number, length: number, shape: ImageShape): FrameTable {
 	};
 }
 
-/** What subsampled frames keep of three samples a pixel, at the least (PS3.3 §C.7.6.3.1.2). */
+/** Subsampled frames keep so much of three samples a pixel, at the least (PS3.3 §C.7.6.3.1.2). */
 const keptOf: ReadonlyMap<string | undefined, number> = new Map([
 	['YBR_FULL_422', 2 / 3],
 	['YBR_PARTIAL_422', 2 / 3],

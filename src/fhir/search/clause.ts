@@ -6,7 +6,7 @@ import { withoutPart } from '../indexed-parameters.ts';
 import type { SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { dateClause } from './date.ts';
-import { splitEscaped, splitValues, unescaped } from './escape.ts';
+import { alternativesOf, splitEscaped, unescaped } from './escape.ts';
 import { anyOf, led, ledBySound } from './lead.ts';
 import { type Named, unsupportedModifier } from './named.ts';
 import { ofTypeClause } from './of-type.ts';
@@ -27,12 +27,8 @@ export function clauseOf(named: Named): Clause | undefined {
 
 function unledClause(named: Named): Clause | undefined {
 	const { parameter, modifier } = named;
-	const given = splitValues(named.value);
-	if (given.length === 0) {
-		if (named.value === '') return undefined;
-		// Without its parameter the search would find everything.
-		throw new Failure('invalid', `${named.name} has no value between its commas`, { location: { expression: named.name } });
-	}
+	const given = alternativesOf(named.name, named.value);
+	if (given.length === 0) return undefined;
 	if (modifier === 'missing') return missingClause(named);
 	// No stored text has a NUL, and PostgreSQL does not accept one.
 	const values = given.filter((item) => !item.includes('\0'));

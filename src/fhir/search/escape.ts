@@ -1,3 +1,5 @@
+import { Failure } from '#core/failure.ts';
+
 /** Splits at a character that no backslash escapes (FHIR R4 §3.1.1.3.2). */
 export function splitEscaped(text: string, separator: string): string[] {
 	const parts: string[] = [];
@@ -16,6 +18,16 @@ export function splitEscaped(text: string, separator: string): string[] {
 /** Returns the alternatives of a parameter. Empty values are dropped. */
 export function splitValues(text: string): string[] {
 	return splitEscaped(text, ',').filter((value) => value !== '');
+}
+
+/**
+ * Returns the alternatives of a named parameter; none when its value is empty.
+ * @throws Failure `invalid` for commas alone: without its parameter the search would find everything
+ */
+export function alternativesOf(name: string, text: string): string[] {
+	const values = splitValues(text);
+	if (values.length > 0 || text === '') return values;
+	throw new Failure('invalid', `${name} has no value between its commas`, { location: { expression: name } });
 }
 
 /** Returns the position of the first unescaped `|`; -1 when there is none. */

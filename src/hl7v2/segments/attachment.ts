@@ -94,7 +94,7 @@ export function encapsulatedData(obx: Segment, repetition: number, context: Cont
 		component < 1 ? '' : obx.text(5, component, repetition).trim(),
 	);
 	const isBare = obx.components(5, repetition) === 1 && bare.test(obx.text(5, 1, repetition));
-	// What is not encoded may have delimiters that the sender did not escape. Nothing stands behind the data.
+	// Data without an encoding may have delimiters that the sender did not escape. Nothing stands behind the data.
 	const isEncoded = isBare || encodings.has(encoding.toUpperCase());
 	const data = isEncoded ? obx.text(5, isBare ? 1 : at + 1, repetition) : obx.displayFrom(5, at + 1, repetition);
 	const contentType = isBare ? 'application/pdf' : mediaType(type, subtype);

@@ -10,8 +10,8 @@ import { scopeClause } from '#fhir/scope-clause.ts';
 import { cursorParameter } from '#fhir/search/result.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import { missingScope, partsOf, permits, type Scopes, scopeName } from '#record/scopes.ts';
-import type { Clause } from '#record/search-plan.ts';
 import { readCompartment, readSurvivor, sharedTypesOfPatient } from '#storage/search.ts';
+import type { CompartmentPage } from '#storage/statements/read-versions.ts';
 import type { HttpAnswer } from '../http/message.ts';
 import type { Interacting } from './context.ts';
 import { noticeOf } from './included.ts';
@@ -65,10 +65,10 @@ export async function everything(on: Interacting): Promise<HttpAnswer> {
 	const { entries, next } = await page(context, siteId, types, start, {
 		patientId,
 		since,
-		membershipOf: (type) => (type.table.isShared ? membershipClause(type, patientId) : undefined),
-		clausesOf: (type) => {
+		conditionsOf: (type) => {
+			const membership = type.table.isShared ? membershipClause(type, patientId) : undefined;
 			const reached = scopeClause(type, 's', grant.scopes, options);
-			return [...careClauses(type, care), ...(reached === undefined ? [] : [reached])];
+			return { membership, clauses: [...careClauses(type, care), ...(reached === undefined ? [] : [reached])] };
 		},
 		count,
 		bytesMax: context.limits.searchBytesMax,
@@ -145,10 +145,8 @@ interface Position {
 interface Wanted {
 	patientId: string;
 	since: string | undefined;
-	/** Tells which resources of a type belong to the patient, where a resource may belong to several. */
-	membershipOf(definition: ResourceDefinition): Clause | undefined;
-	/** Conditions beside the patient. */
-	clausesOf(definition: ResourceDefinition): Clause[];
+	/** Tells which resources of a type are read. */
+	conditionsOf(definition: ResourceDefinition): Pick<CompartmentPage, 'membership' | 'clauses'>;
 	count: number;
 	bytesMax: number;
 }
@@ -158,20 +156,19 @@ async function page(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	start: Position,
-	{ count, clausesOf, membershipOf, ...wanted }: Wanted,
+	{ count, conditionsOf, ...wanted }: Wanted,
 ): Promise<{ entries: SearchEntry[]; next: Position | undefined }> {
 	const entries: SearchEntry[] = [];
 	let { afterId } = start;
 	for (let index = start.index; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) break;
-		const which = { ...wanted, membership: membershipOf(definition), clauses: clausesOf(definition) };
-		const found = await readCompartment(reader, siteId, definition.table, { ...which, afterId, count: count - entries.length });
+		const which = { ...wanted, ...conditionsOf(definition), afterId, count: count - entries.length };
+		const found = await readCompartment(reader, siteId, definition.table, which);
 		entries.push(...found.rows.map((stored): SearchEntry => ({ type: definition.type, stored, mode: 'match' })));
 		if (found.next !== undefined) return { entries, next: { index, afterId: found.next } };
 		// The page is full, and it is unknown whether the next types have anything. Looking ahead avoids an empty last page.
-		if (entries.length === count)
-			return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, clausesOf, membershipOf }) };
+		if (entries.length === count) return { entries, next: await following(reader, siteId, types, index + 1, { ...wanted, conditionsOf }) };
 		afterId = nilId;
 	}
 	return { entries, next: undefined };
@@ -182,13 +179,13 @@ async function following(
 	siteId: string,
 	types: readonly ResourceDefinition[],
 	from: number,
-	{ clausesOf, membershipOf, ...wanted }: Omit<Wanted, 'count'>,
+	{ conditionsOf, ...wanted }: Omit<Wanted, 'count'>,
 ): Promise<Position | undefined> {
 	for (let index = from; index < types.length; index++) {
 		const definition = types[index];
 		if (definition === undefined) continue;
-		const which = { ...wanted, membership: membershipOf(definition), clauses: clausesOf(definition) };
-		const { rows } = await readCompartment(reader, siteId, definition.table, { ...which, afterId: nilId, count: 1 });
+		const which = { ...wanted, ...conditionsOf(definition), afterId: nilId, count: 1 };
+		const { rows } = await readCompartment(reader, siteId, definition.table, which);
 		if (rows.length > 0) return { index, afterId: nilId };
 	}
 	return undefined;

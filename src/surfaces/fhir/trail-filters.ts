@@ -3,6 +3,7 @@ import { Failure } from '#core/failure.ts';
 import { isUuid } from '#core/id.ts';
 import { type ActionCode, verbsOfAction } from '#fhir/audit-event.ts';
 import { isoInstant } from '#fhir/date.ts';
+import { alternativesOf } from '#fhir/search/escape.ts';
 import { rowIdOf } from '#record/row-id.ts';
 import type { TrailFilters } from '#storage/statements/administrative/site-audit.ts';
 
@@ -16,7 +17,7 @@ export const trailNames = ['_id', 'patient', 'date', 'agent', 'action', 'entity'
  */
 export function trailFilters(parameters: URLSearchParams): Omit<TrailFilters, 'count' | 'after' | 'oldestFirst'> | 'none' {
 	const listed = (name: string) => {
-		const values = parameters.getAll(name).flatMap((value) => alternatives(name, value));
+		const values = parameters.getAll(name).flatMap((value) => alternativesOf(name, value));
 		return values.length === 0 ? undefined : values;
 	};
 	const ids = listed('_id')?.filter(isUuid);
@@ -39,12 +40,6 @@ export function trailFilters(parameters: URLSearchParams): Omit<TrailFilters, 'c
 	};
 }
 
-function alternatives(name: string, value: string): string[] {
-	const values = value.split(',').filter((item) => item !== '');
-	if (values.length === 0 && value !== '') throw invalidValue(name, 'has no value between its commas');
-	return values;
-}
-
 function verbsOf(codes: readonly string[] | undefined): Pick<TrailFilters, 'verbs'> {
 	if (codes === undefined) return {};
 	const all = Object.entries(verbsOfAction);
@@ -63,7 +58,7 @@ function timesOf(dates: readonly string[]): Pick<TrailFilters, 'since' | 'before
 	const always: Span = [Number.NEGATIVE_INFINITY, Number.POSITIVE_INFINITY];
 	let spans: Span[] = [always];
 	for (const date of dates) {
-		const given = alternatives('date', date).map(spanOf);
+		const given = alternativesOf('date', date).map(spanOf);
 		if (given.length === 0) continue;
 		spans = spans.flatMap((span) => given.map((other): Span => [Math.max(span[0], other[0]), Math.min(span[1], other[1])]));
 		spans = united(spans.filter(([startMs, endMs]) => startMs < endMs));

@@ -9,13 +9,13 @@ const padding = new Uint8Array(32);
 interface Head {
 	/** SOI and all segments up to the scan, without that of the restart interval. */
 	bytes: Uint8Array;
-	/** Where in these bytes the rows stand. */
+	/** The number of rows stands here in these bytes. */
 	rowsAt: number;
 	rows: number;
 	columns: number;
 	/** Pixels; 0 without restart markers. */
 	interval: number;
-	/** Where the coded samples begin in the stream. */
+	/** The coded samples begin here in the stream. */
 	end: number;
 }
 
