@@ -259,8 +259,7 @@ function isOfRow(error: unknown): boolean {
 type Described = Pick<LinkedEvent, 'siteId' | 'actor' | 'action' | 'subject' | 'source' | 'detail'>;
 
 /** Senders choose some of the texts, and PostgreSQL takes neither NUL nor half a surrogate pair. */
-function linked(atMs: number, { siteId, actor, action, subject, source, detail }: Described): LinkedEvent {
-	const id = newId(atMs);
+function linked(atMs: number, { siteId, actor, action, subject, source, detail }: Described, id = newId(atMs)): LinkedEvent {
 	const own = { siteId, actor: storable(actor), action, subject: storable(subject), source: source || null };
 	return { id, atMicros: `${atMs}000`, ...own, detail: storableDetail(detail), patients: null, studies: null };
 }
@@ -273,12 +272,12 @@ function storableDetail(detail: unknown): unknown {
 	return JSON.parse(JSON.stringify(detail), (_name, value: unknown) => (typeof value === 'string' ? storable(value) : value));
 }
 
-function ofAccess({ access, atMs, patients, studies, times, lastAtMs, lastRequestId }: Gathered): LinkedEvent {
+function ofAccess({ id, access, atMs, patients, studies, times, lastAtMs, lastRequestId }: Gathered): LinkedEvent {
 	const { siteId, actor, action, subject, source, detail, requestId } = access;
 	const further = times === 1 ? {} : { times, until: new Date(lastAtMs).toISOString(), last_request: lastRequestId };
 	const told = { ...detail, ...(requestId === undefined ? {} : { request: requestId }), ...further };
 	return {
-		...linked(atMs, { siteId, actor, action, subject, source, detail: told }),
+		...linked(atMs, { siteId, actor, action, subject, source, detail: told }, id),
 		patients: patients.size === 0 ? null : [...new Set([...patients].map(rowIdOf))].sort(),
 		studies: storableStudies(studies),
 	};

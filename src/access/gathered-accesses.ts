@@ -1,3 +1,5 @@
+import { newId } from '#core/id.ts';
+
 /** One access to the data of a site by an interface. */
 export interface SiteAccess {
 	siteId: string;
@@ -19,6 +21,8 @@ export interface SiteAccess {
 
 /** An access as it waits to be written; several of them if they came in a flood. */
 export interface Gathered {
+	/** Made when the access came: events are listed in the order of their ids, and those that changes write themselves do not wait. */
+	id: string;
 	access: Omit<SiteAccess, 'patients' | 'studies'>;
 	atMs: number;
 	patients: Set<string>;
@@ -76,6 +80,7 @@ export class GatheredAccesses {
 		const isAlone = flood.alone < aloneMax;
 		const { patients: _patients, studies: _studies, ...own } = access;
 		const gathered: Gathered = {
+			id: newId(nowMs),
 			access: isAlone ? own : { ...own, subject: own.kind },
 			atMs: nowMs,
 			patients: new Set(),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
+import { setTimeout } from 'node:timers/promises';
 import { setSite } from '#administration/sites.ts';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
@@ -16,13 +17,18 @@ let service: TestService;
 let west: FhirCall;
 
 before(async () => {
-	service = await testService({ AUDIT_WAIT_MS_MAX: '50', PROCESSES: '1' });
+	// Requests wait to be written for longer than the changes here take, and are listed at their time all the same.
+	service = await testService({ AUDIT_WAIT_MS_MAX: '300', PROCESSES: '1' });
 	west = fhirClient(service, (await service.addSite('west')).key);
 	await setSite(service.administration, { slug: 'west', deletes: true });
+	// Events of the same millisecond have no order among threads.
+	const moment = () => setTimeout(3);
 	const note = { resourceType: 'Basic', id: 'note', code: { text: 'a' } };
 	assert.equal((await west('PUT', '/Basic/note', note)).status, 201);
 	assert.equal((await west('PUT', '/Basic/note', { ...note, code: { text: 'b' } })).status, 200);
+	await moment();
 	assert.equal((await west('DELETE', '/Basic/note')).status, 204);
+	await moment();
 	assert.equal((await west('PUT', '/Patient/anna', { resourceType: 'Patient', id: 'anna' })).status, 201);
 	assert.equal((await west('GET', '/Patient/anna')).status, 200);
 	const written = await west('POST', '/AuditEvent', {
