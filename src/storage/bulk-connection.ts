@@ -4,6 +4,7 @@ import { type CopyToStreamQuery, from, to } from 'pg-copy-streams';
 import { Failure } from '#core/failure.ts';
 import type { Cell } from './cell.ts';
 import { asText, keyedPlans, limited, type StatementRunner } from './connection.ts';
+import { keepFreedMemory } from './freed-memory.ts';
 import type { WithoutSession } from './pooling.ts';
 import type { Statement } from './statement.ts';
 
@@ -42,7 +43,9 @@ export class BulkConnection implements StatementRunner {
 		client.on('error', () => undefined);
 		try {
 			await client.connect();
+			await client.query(keepFreedMemory);
 		} catch (cause) {
+			client.end().catch(() => undefined);
 			throw new Failure('unavailable', 'the database cannot be reached', { cause });
 		}
 		return new BulkConnection(client, without);

@@ -1,6 +1,7 @@
 import type pg from 'pg';
 import { Failure } from '#core/failure.ts';
 import type { Cell } from './cell.ts';
+import { keepFreedMemory } from './freed-memory.ts';
 import { fitting } from './one-row.ts';
 import { ownSession, type WithoutSession } from './pooling.ts';
 import { isConsequence, type Trouble } from './sqlstate.ts';
@@ -91,6 +92,7 @@ export class Connection implements StatementRunner {
 		}
 		this.#client = client;
 		this.#wire = new Wire(client.connection.stream, this.#silentMsMax, this.#without);
+		this.#wire.runAside(keepFreedMemory);
 	}
 
 	#forget(): pg.Client | undefined {

@@ -3,6 +3,7 @@ import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import type { Cell } from './cell.ts';
 import { limited, silentMsMax } from './connection.ts';
+import { keepFreedMemory } from './freed-memory.ts';
 import type { StorageLimits } from './limits.ts';
 import type { StorageMetrics } from './metrics.ts';
 import type { WithoutSession } from './pooling.ts';
@@ -178,6 +179,7 @@ export class Reader {
 		}
 		slot.failures = 0;
 		const wire = new Wire(client.connection.stream, limits.readMsMax + silentMsMax, this.#options.without);
+		wire.runAside(keepFreedMemory);
 		slot.open = { client, wire };
 		return slot.open;
 	}

@@ -99,6 +99,11 @@ export class Wire {
 		return answered;
 	}
 
+	/** Sends a statement that only makes those behind it faster: nothing depends on whether it is carried out. */
+	runAside(text: string): void {
+		void this.run({ name: undefined, text }, [], true).catch(() => undefined);
+	}
+
 	/** A transaction that stands alone consists of its settings and its statement; in others they follow `begin`. */
 	#writeWith(settings: WireStatement, statement: WireStatement, values: readonly unknown[], standsAlone: boolean): Promise<WireResult> {
 		// If they fail, so does what they are for, because it is passed over.
