@@ -22,7 +22,10 @@ import type { IndexInstance, IndexRequest } from './index-instance.ts';
 import type { ImagingLimits } from './limits.ts';
 import { InflatedWholeness, isContinued } from './wholeness.ts';
 
-/** The answer of the intake. Surfaces render it in the words of their protocol. */
+/**
+ * The answer of the intake. Surfaces render it in the words of their protocol. The attributes name the study under which the instance is filed, which
+ * is not always the one that its data set states.
+ */
 export type IntakeResult =
 	/** It is the instance from now on. `hasReplaced` means that it replaced other content under its UID, which is kept aside. */
 	| { kind: 'stored'; attributes: InstanceAttributes; hasReplaced: boolean }
@@ -302,8 +305,9 @@ class Reception implements InstanceReception {
 	}
 
 	/** Moves the object as the index decided. */
-	async #tidied({ objectKey: key, attributes }: StoredInstance, outcome: DecidedOutcome): Promise<IntakeResult> {
+	async #tidied({ objectKey: key, attributes: stated }: StoredInstance, outcome: DecidedOutcome): Promise<IntakeResult> {
 		const { objects } = this.#options;
+		const attributes = 'studyUid' in outcome && outcome.studyUid !== undefined ? { ...stated, studyUid: outcome.studyUid } : stated;
 		switch (outcome.kind) {
 			case 'stored':
 				return { kind: 'stored', attributes, hasReplaced: false };
@@ -318,7 +322,7 @@ class Reception implements InstanceReception {
 				await this.#tidy(() => (outcome.isHeld ? objects.remove(key) : objects.move(key, quarantineKey(key))));
 				return { kind: outcome.kind, attributes };
 			case 'split':
-				return { kind: 'split', attributes: { ...attributes, studyUid: outcome.studyUid } };
+				return { kind: 'split', attributes };
 			case 'refused':
 				await this.#tidy(() => objects.remove(key));
 				return this.#failed({ reason: 'other-content', text: 'other content is stored under this UID' });

@@ -96,19 +96,24 @@ export interface StoredInstance {
  */
 export type IndexOutcome = DecidedOutcome | { kind: 'undecided'; held: string } | { kind: 'foreign' };
 
+interface Filed {
+	/** The study under which it is filed; undefined where that is certainly the one which its data set states. */
+	studyUid?: string;
+}
+
 export type DecidedOutcome =
 	/** It is new: the object at its key is the instance from now on. */
-	| { kind: 'stored' }
+	| ({ kind: 'stored' } & Filed)
 	/** The same content was stored already, so the newly written object is not needed. */
-	| { kind: 'duplicate' }
+	| ({ kind: 'duplicate' } & Filed)
 	/** Different content under the same UID was kept aside and listed. `isHeld` means that an earlier object already keeps it. */
 	| { kind: 'quarantined'; isHeld: boolean }
 	/** It names another patient than its study has, and was kept aside and listed. `isHeld` as for `quarantined`. */
 	| { kind: 'aside'; isHeld: boolean }
 	/** It names another patient than its study has, and is stored as part of a study of its own. */
-	| { kind: 'split'; studyUid: string }
+	| ({ kind: 'split' } & Required<Filed>)
 	/** Different content under the same UID replaced the object under the key `superseded`, which is kept aside. */
-	| { kind: 'replaced'; superseded: string }
+	| ({ kind: 'replaced'; superseded: string } & Filed)
 	/** Different content under the same UID was refused, so the newly written object is not needed. */
 	| { kind: 'refused' };
 

@@ -52,6 +52,11 @@ async function send(image: Image): Promise<number | undefined> {
 	return (await scu.store({ sopClassUid: ctStorage, sopInstanceUid, transferSyntaxUid: explicitLittleEndian, dataSet })).status;
 }
 
+function stow(image: Image) {
+	const head = part10Head({ sopClassUid: ctStorage, sopInstanceUid: image.sopInstanceUid, transferSyntaxUid: explicitLittleEndian });
+	return dicomWebClient(service, key).store([Buffer.concat([head, dataSetOf(image)])]);
+}
+
 const person = (number: string, authority: string, name: string) => `PID|1||${number}^^^${authority}^MR||${name}||19700101|F`;
 
 /** What FHIR, QIDO-RS and the index say of a study: the family name of its patient, and its instances. */
@@ -193,9 +198,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 
 	test('is a warning of STOW-RS', async () => {
 		assert.equal(await send(foreign('1.30', 1, 'D30')), 0);
-		const sopInstanceUid = '1.30.2';
-		const head = part10Head({ sopClassUid: ctStorage, sopInstanceUid, transferSyntaxUid: explicitLittleEndian });
-		const answer = await dicomWebClient(service, key).store([Buffer.concat([head, dataSetOf(foreign('1.30', 2, 'D31'))])]);
+		const answer = await stow(foreign('1.30', 2, 'D31'));
 		assert.deepEqual([answer.status, answer.json()['00081199'].Value[0]['00081196'].Value], [202, [0xb000]]);
 		assert.equal((await open('1.30')).length, 1);
 	});
@@ -335,6 +338,10 @@ describe('what people put right about studies', { timeout: 120_000 }, () => {
 			[[uid], [uid]],
 		);
 		assert.equal(await send(image('1.70', 2, 'D70')), 0, 'what was moved is known when it comes again');
+		const [again] = (await stow(image('1.70', 2, 'D70'))).json()['00081199'].Value;
+		assert.ok(again['00081190'].Value[0].endsWith(`/studies/${uid}/series/1.70.0/instances/1.70.2`), again['00081190'].Value[0]);
+		const retrieved = await fetch(again['00081190'].Value[0], { headers: { 'X-API-Key': key } });
+		assert.equal(retrieved.status, 200);
 		const moved = await moveStudy(context(), { site, study: uid, to: '1.71', series: [], instances: ['1.70.3'] });
 		assert.deepEqual([(await seen(uid))?.instances, await seen('1.71')], [1, { patient: 'Name^D71', instances: 2 }]);
 		const rest = await moveStudy(context(), { site, study: '1.70', to: '1.71', ...everything });

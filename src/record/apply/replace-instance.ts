@@ -41,7 +41,7 @@ export function replaceInstance(
 	const touched = [...new Set([held.studyUid, studyUid])].map((uid) => ({ uid, before: index.study(uid) }));
 	index.replaceInstance({ added, studyUids: [held.studyUid], patientId, isLastWord });
 	for (const { uid, before } of touched) followStudy(context, before, index.study(uid));
-	return { kind: 'replaced', superseded: held.objectKey };
+	return { kind: 'replaced', superseded: held.objectKey, studyUid };
 }
 
 /** An instance that was filed under another study than its data set states stays there when its data set comes again. */

@@ -51,8 +51,8 @@ function outcomeOf(context: ApplyContext, change: InstanceChange): IndexOutcome 
 	const held = index.instance(attributes.sopInstanceUid);
 	if (held === undefined) return added(context, change);
 	// A batch repeated after a lost connection finds its own row, which names the same object.
-	if (isSameObject(held.objectKey, objectKey)) return { kind: 'stored' };
-	if (held.digest === digest) return { kind: 'duplicate' };
+	if (isSameObject(held.objectKey, objectKey)) return { kind: 'stored', studyUid: held.studyUid };
+	if (held.digest === digest) return { kind: 'duplicate', studyUid: held.studyUid };
 	return otherContent(context, change, held);
 }
 
