@@ -15,8 +15,12 @@ import { type Packing, packingOf } from './negotiation.ts';
 import { baseOf, instanceUrl } from './urls.ts';
 
 const octets = 'application/octet-stream';
-/** Bulk data of a web service is in little endian (PS3.18 §8.7.3.2). */
 const convertsTo = [explicitLittleEndian];
+
+/** Octets have no header that tells the order of their bytes. Who does not ask for another one expects little endian (PS3.18 §8.7.3.3.2). */
+function assumedOf({ instance }: StoredDataSet): string | undefined {
+	return encodingOf(instance.transferSyntaxUid).littleEndian ? undefined : explicitLittleEndian;
+}
 
 interface Found extends StoredValue {
 	dataSet: StoredDataSet;
@@ -39,9 +43,8 @@ async function find(context: DicomWebContext, request: HttpRequest, paths: reado
 }
 
 /**
- * Answers the value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5), byte for byte as stored, or in little endian
- * if Explicit VR Little Endian is asked for. Encapsulated
- * pixel data is answered frame by frame if the frames can be told apart.
+ * Answers the value of one element that the metadata gives by reference (PS3.18 §10.4.1.1.5), in little endian, or byte for byte as stored
+ * with `transfer-syntax=*`. Encapsulated pixel data is answered frame by frame if the frames can be told apart.
  * @throws Failure `not-found`, `not-acceptable`, `unavailable`
  */
 export async function bulkData(context: DicomWebContext, request: HttpRequest): Promise<HttpAnswer> {
@@ -57,7 +60,13 @@ export async function bulkData(context: DicomWebContext, request: HttpRequest): 
 	const location = `${url}/bulkdata/${request.params['path']}`;
 	if (length !== undefined) {
 		const extents = whole(dataSet, [{ start: offset, end: offset + length }]);
-		const packing = packingOf(request, { mediaTypes: [octets], transferSyntaxes: syntaxOf(dataSet), convertsTo, isOne: true });
+		const packing = packingOf(request, {
+			mediaTypes: [octets],
+			transferSyntaxes: syntaxOf(dataSet),
+			convertsTo,
+			assumes: assumedOf(dataSet),
+			isOne: true,
+		});
 		return partsAnswer(packing, parts(dataSet, [{ location, extents: () => extents }], turned(dataSet, value, packing)));
 	}
 	// A frame inside a sequence is an icon: one frame.
@@ -85,6 +94,7 @@ export async function frames(context: DicomWebContext, request: HttpRequest): Pr
 		mediaTypes: isNative ? [octets] : mediaTypesOf(dataSet),
 		transferSyntaxes: syntaxOf(dataSet),
 		convertsTo: isNative ? convertsTo : [],
+		assumes: assumedOf(dataSet),
 		isOne: numbers.length === 1,
 	});
 	const wanted: WantedPart[] = [];

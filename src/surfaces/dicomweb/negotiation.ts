@@ -19,6 +19,8 @@ export interface Offer {
 	transferSyntaxes: readonly string[];
 	/** The transfer syntaxes in which what is stored uncompressed can be sent besides. */
 	convertsTo: readonly string[];
+	/** The transfer syntax for who names none; undefined: as it is stored. */
+	assumes?: string | undefined;
 	/** True when the answer has only one part and may be sent without multipart. */
 	isOne: boolean;
 }
@@ -33,14 +35,14 @@ export function jsonType(request: Pick<HttpRequest, 'header' | 'query'>): string
 }
 
 /**
- * Chooses the packaging that the caller accepts (PS3.18 §8.7). Pixel data is not transcoded. Without `transfer-syntax`, or with `*`, the
- * bytes are sent as they are stored. Any other value must be the syntax in which all of them are stored, or into which they are converted.
+ * Chooses the packaging that the caller accepts (PS3.18 §8.7). Pixel data is not transcoded. Without `transfer-syntax` the bytes are sent as the offer
+ * assumes, and with `*` as they are stored. Any other value must be the syntax in which all of them are stored, or into which they are converted.
  * @throws Failure `not-acceptable`
  */
 export function packingOf(request: Pick<HttpRequest, 'header' | 'query'>, offer: Offer): Packing {
 	for (const range of byWeight(rangesOf(request))) {
 		const packing = fitting(range, offer);
-		const syntax = range.parameters['transfer-syntax'] ?? '*';
+		const syntax = range.parameters['transfer-syntax'] ?? offer.assumes ?? '*';
 		if (packing && syntax === '*') return { ...packing, transferSyntax: undefined };
 		const isSent = (uid: string) => uid === syntax || (isConvertible(uid) && offer.convertsTo.includes(syntax));
 		if (packing && offer.transferSyntaxes.every(isSent)) return { ...packing, transferSyntax: syntax };

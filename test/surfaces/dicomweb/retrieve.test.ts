@@ -12,6 +12,7 @@ import { type TestService, testService } from '#test/support/service.ts';
 import { type DicomWebClient, dicomWebClient, file, partsOf } from './client.ts';
 
 const jpegLossless = '1.2.840.10008.1.2.4.70';
+const explicit = '1.2.840.10008.1.2.1';
 const bigEndian = '1.2.840.10008.1.2.2';
 const deflated = '1.2.840.10008.1.2.1.99';
 
@@ -165,7 +166,6 @@ describe('WADO-RS', () => {
 	});
 
 	test('what is stored uncompressed comes in Explicit VR Little Endian, or another one of these, if that is asked for', async () => {
-		const explicit = '1.2.840.10008.1.2.1';
 		const as = (syntax: string) => ({ Accept: `application/dicom; transfer-syntax=${syntax}` });
 		const plain = await client.get(at('2.1.1', '2.1.1.2'), as(explicit));
 		assert.equal(plain.status, 200, plain.bytes.toString());
@@ -190,6 +190,23 @@ describe('WADO-RS', () => {
 		const [value] = partsOf(await client.get(`${at('2.1.1', '2.1.1.2')}/bulkdata/7FE00010`, bulk));
 		assert.equal(value?.headers['Content-Type'], `application/octet-stream; transfer-syntax=${explicit}`);
 		assert.ok(value?.bytes.equals(turned));
+	});
+
+	test('octets are in little endian for who names no transfer syntax', async () => {
+		const types = [explicit, bigEndian].map((syntax) => `application/octet-stream; transfer-syntax=${syntax}`);
+		for (const of of ['bulkdata/7FE00010', 'frames/1']) {
+			const path = `${at('2.1.1', '2.1.1.2')}/${of}`;
+			const got = async (syntax = '') => {
+				const Accept = `multipart/related; type="application/octet-stream"${syntax}`;
+				return partsOf(await client.get(path, { Accept }))[0] ?? assert.fail(`${of}: no part`);
+			};
+			const [plain, stored] = [await got(), await got('; transfer-syntax=*')];
+			assert.deepEqual([plain.headers['Content-Type'], stored.headers['Content-Type']], types, of);
+			assert.ok(stored.bytes.equals(pixels.subarray(0, stored.bytes.length)));
+			assert.ok(plain.bytes.equals(Buffer.from(stored.bytes).swap16()) && plain.bytes.length > 0);
+			const single = await client.get(path, { Accept: 'application/octet-stream' });
+			assert.ok(single.bytes.equals(plain.bytes));
+		}
 	});
 
 	test('compressed pixels are not transcoded: another transfer syntax, and another media type, is 406', async () => {
