@@ -25,10 +25,10 @@ const dataSetOf = (bytes: Buffer) => bytes.subarray(readFileMeta(bytes).dataSetO
 const study = '/studies/2.1';
 const at = (series: string, instance: string) => `${study}/series/${series}/instances/${instance}`;
 
-const identity = (seriesUid: string, sopInstanceUid: string) => [
+const identity = (seriesUid: string, sopInstanceUid: string, studyUid = '2.1') => [
 	element(0x0008_0016, 'UI', '1.2.840.10008.5.1.4.1.1.7'),
 	element(0x0008_0018, 'UI', sopInstanceUid),
-	element(0x0020_000d, 'UI', '2.1'),
+	element(0x0020_000d, 'UI', studyUid),
 	element(0x0020_000e, 'UI', seriesUid),
 ];
 const image = (frames: number, [rows, columns]: [number, number]) => [
@@ -193,19 +193,25 @@ describe('WADO-RS', () => {
 	});
 
 	test('octets are in little endian for who names no transfer syntax', async () => {
+		const little = Buffer.concat([...identity('2.2.1', '2.2.1.1', '2.2'), ...image(2, [50, 20]), element(0x7fe0_0010, 'OW', pixels)]);
+		const dataSet = Buffer.concat(new DataSetConverter(explicit, bigEndian).feed(little));
+		assert.equal((await client.store([file({ sopInstanceUid: '2.2.1.1' }, bigEndian, dataSet)])).status, 200);
 		const types = [explicit, bigEndian].map((syntax) => `application/octet-stream; transfer-syntax=${syntax}`);
-		for (const of of ['bulkdata/7FE00010', 'frames/1']) {
-			const path = `${at('2.1.1', '2.1.1.2')}/${of}`;
+		for (const [of, value] of [
+			['bulkdata/7FE00010', pixels],
+			['frames/2', pixels.subarray(2000, 4000)],
+		] as const) {
+			const path = `/studies/2.2/series/2.2.1/instances/2.2.1.1/${of}`;
 			const got = async (syntax = '') => {
-				const Accept = `multipart/related; type="application/octet-stream"${syntax}`;
-				return partsOf(await client.get(path, { Accept }))[0] ?? assert.fail(`${of}: no part`);
+				const answer = await client.get(path, { Accept: `multipart/related; type="application/octet-stream"${syntax}` });
+				assert.equal(answer.status, 200, answer.bytes.toString());
+				return partsOf(answer)[0] ?? assert.fail(of);
 			};
 			const [plain, stored] = [await got(), await got('; transfer-syntax=*')];
 			assert.deepEqual([plain.headers['Content-Type'], stored.headers['Content-Type']], types, of);
-			assert.ok(stored.bytes.equals(pixels.subarray(0, stored.bytes.length)));
-			assert.ok(plain.bytes.equals(Buffer.from(stored.bytes).swap16()) && plain.bytes.length > 0);
+			assert.ok(plain.bytes.equals(value) && stored.bytes.equals(Buffer.from(value).swap16()), of);
 			const single = await client.get(path, { Accept: 'application/octet-stream' });
-			assert.ok(single.bytes.equals(plain.bytes));
+			assert.ok(single.bytes.equals(value), of);
 		}
 	});
 
