@@ -1,5 +1,6 @@
 import type { Json } from '#core/json.ts';
 import type { ReportEdit } from '#record/report.ts';
+import { reportTextType } from '#record/report-text.ts';
 import type { Attachment, CodeableConcept } from './datatypes.ts';
 
 /** Longer texts are only in the presented form (FHIR R4 §2.24.0.1: a string has at most 1 MB). */
@@ -7,7 +8,7 @@ const stringBytesMax = 1024 * 1024;
 
 /** A report as text, in DiagnosticReport.presentedForm. */
 export function textForm(text: string, title: string | undefined): Attachment {
-	return { contentType: 'text/plain; charset=utf-8', data: Buffer.from(text, 'utf8').toString('base64'), ...(title ? { title } : {}) };
+	return { contentType: reportTextType, data: Buffer.from(text, 'utf8').toString('base64'), ...(title ? { title } : {}) };
 }
 
 export function asConclusion(text: string): string | undefined {

@@ -30,6 +30,7 @@ export interface Flag {
 		| 'repeated-observation'
 		| 'result-left-out'
 		| 'segment-skipped'
+		| 'text-left-out'
 		| 'unreadable-value';
 	text: string;
 }

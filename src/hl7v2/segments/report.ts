@@ -4,6 +4,7 @@ import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
 import { wholeOrder } from '#record/report.ts';
+import { headed, joinedSections, type ReportSection } from '#record/report-text.ts';
 import { isObjectUid } from '#record/uid.ts';
 import type { Segment } from '../message.ts';
 import { attachmentUrl } from './attachment.ts';
@@ -54,6 +55,8 @@ export class ReportReading {
 		const uid = this.#studyUid ?? statedUid(observed);
 		const isImaging = uid !== undefined || this.#accession !== undefined || this.#order.category?.[0]?.coding?.[0]?.code === 'imaging';
 		const accession = this.#accession ?? (this.#obr.text(18).trim() || this.#obr.text(20).trim() || undefined);
+		const inForce = observed.filter((found) => !isInError(found));
+		const addendum = addendumOf(inForce, isImaging);
 		const key = this.#key(accession, isImaging ? wholeOrder : reportItem(code, parent?.prefix), ordinals);
 		return {
 			kind: 'diagnostic-report',
@@ -62,7 +65,9 @@ export class ReportReading {
 			...(key === undefined ? {} : { key }),
 			observations: { ...(order === undefined ? {} : { order }), items },
 			status: this.#status(),
-			resource: this.#resource(observed, isImaging ? accession : undefined, isImaging),
+			resource: this.#resource(observed, inForce, isImaging ? accession : undefined, isImaging),
+			...(addendum === undefined ? {} : { addendum }),
+			...(observed.some((found) => isInError(found) && mayBeWords(found)) ? { withdrawsWords: true } : {}),
 			sent: this.#context.sent,
 			...(this.#order.numbered === undefined ? {} : { numberedAt: this.#order.numbered }),
 			study: { uid, accession, filler: filler?.value },
@@ -88,7 +93,7 @@ export class ReportReading {
 		return status ?? 'unknown';
 	}
 
-	#resource(observed: readonly Observed[], accession: string | undefined, isImaging: boolean): JsonObject {
+	#resource(observed: readonly Observed[], inForce: readonly Observed[], accession: string | undefined, isImaging: boolean): JsonObject {
 		const { filler, placer, basedOn, category, code, specimen, issued } = this.#order;
 		const resource: JsonObject = {};
 		const identifier: Identifier[] = [];
@@ -110,7 +115,7 @@ export class ReportReading {
 		if (interpreters.length > 0) resource['resultsInterpreter'] = interpreters;
 		const specimens = specimensOf(observed, specimen);
 		if (specimens.length > 0) resource['specimen'] = specimens;
-		addText(resource, observed, code?.text, isImaging);
+		addText(resource, inForce, code?.text, isImaging);
 		return resource;
 	}
 }
@@ -171,11 +176,21 @@ function people(obr: Segment, context: Context, ...fields: number[]): Reference[
 	});
 }
 
+/** What is deleted or was posted as wrong (table 0085: D, W) is no part of the report for people, though the message may carry its text. */
+function isInError({ resource }: Observed): boolean {
+	return resource['status'] === 'entered-in-error';
+}
+
+/** Tells whether an OBX, which may come without its value, may have been part of the report for people. */
+function mayBeWords(found: Observed): boolean {
+	return !isStudyUid(found) && (['TX', 'FT', 'ST', 'ED', 'RP', ''].includes(found.type) || hasImpressionCode(found));
+}
+
 /** The report for people: its text, the documents that were sent, and the impression. */
 function addText(resource: JsonObject, observed: readonly Observed[], title: string | undefined, isImaging: boolean): void {
 	const sections = observed.filter((found) => isNarrative(found, isImaging) || isBlankLine(found));
 	const forms: Attachment[] = [];
-	const text = joinedSections(sections);
+	const text = joinedSections(sectionsOf(sections));
 	if (text !== '') forms.push(textForm(text, title));
 	for (const found of observed) forms.push(...attachmentsOf(found.resource).map((form) => ({ ...form, ...(title ? { title } : {}) })));
 	if (forms.length > 0) resource['presentedForm'] = forms;
@@ -212,8 +227,8 @@ function writtenQuantity(value: Json | undefined): string | undefined {
 	return written === undefined ? undefined : withUnit(written, unit === undefined ? {} : { unit });
 }
 
-/** Several sections each stand under the name of their OBX-3; OBX of one name are its lines, without the blank ones at both ends. */
-function joinedSections(found: readonly Observed[]): string {
+/** OBX of one name are the lines of its section, without the blank ones at both ends. */
+function sectionsOf(found: readonly Observed[]): ReportSection[] {
 	const sections: { heading: string; lines: string[] }[] = [];
 	for (const one of found) {
 		const heading = headingOf(one.resource['code'] as CodeableConcept);
@@ -221,10 +236,14 @@ function joinedSections(found: readonly Observed[]): string {
 		if (last?.heading === heading) last.lines.push(textOf(one));
 		else sections.push({ heading, lines: [textOf(one)] });
 	}
-	const texts = sections
-		.map(({ heading, lines }) => ({ heading, text: lines.join('\n').replace(/^\n+|\n+$/g, '') }))
-		.filter(({ text }) => text !== '');
-	return texts.map(({ heading, text }) => (texts.length > 1 && heading !== '' ? `${heading}\n${text}` : text)).join('\n\n');
+	return sections.map(({ heading, lines }) => ({ heading, text: lines.join('\n').replace(/^\n+|\n+$/g, '') }));
+}
+
+/** Returns the text of a message that only adds to a report: all that it says is an addendum. */
+function addendumOf(observed: readonly Observed[], isImaging: boolean): string | undefined {
+	const said = observed.filter((found) => isNarrative(found, isImaging) || isImpression(found));
+	if (said.length === 0 || !said.every(isAddendum)) return undefined;
+	return sectionsOf(said).map(headed).join('\n\n');
 }
 
 function headingOf({ text, coding }: CodeableConcept): string {
@@ -236,11 +255,28 @@ const impressionCodes: ReadonlySet<string> = new Set(['19005-8', '55110-1', '121
 const impressionName = /^(?:impression|conclusion)s?\s*:?$/i;
 
 function isImpression(found: Observed): boolean {
-	const { obx, resource } = found;
-	if (textOf(found) === '' || isStudyUid(found)) return false;
-	const codes = [obx.text(3), obx.text(3, 1, 0, 2), obx.text(3, 4), obx.text(3, 4, 0, 2)];
-	if (codes.some((code) => impressionCodes.has(code.trim().toUpperCase()))) return true;
-	return impressionName.test(headingOf(resource['code'] as CodeableConcept).trim());
+	return textOf(found) !== '' && !isStudyUid(found) && hasImpressionCode(found);
+}
+
+function hasImpressionCode(found: Observed): boolean {
+	return codesOf(found).some((code) => impressionCodes.has(code)) || impressionName.test(nameOf(found));
+}
+
+/** LOINC and DICOM codes of an addendum, and the suffix of observation ids (v2.5.1 §7.2.4.2). */
+const addendumCodes: ReadonlySet<string> = new Set(['55107-7', '121078', 'ADT', 'ADDENDUM']);
+const addendumName = /^addend(?:um|a)\b/i;
+
+function isAddendum(found: Observed): boolean {
+	return codesOf(found).some((code) => addendumCodes.has(code)) || addendumName.test(nameOf(found));
+}
+
+/** The codes of OBX-3 and their suffixes. */
+function codesOf({ obx }: Observed): string[] {
+	return [obx.text(3), obx.text(3, 1, 0, 2), obx.text(3, 4), obx.text(3, 4, 0, 2)].map((code) => code.trim().toUpperCase());
+}
+
+function nameOf({ resource }: Observed): string {
+	return headingOf(resource['code'] as CodeableConcept).trim();
 }
 
 /** ED and RP, also where OBX-5 repeats. */

@@ -15,7 +15,8 @@ import { indexText } from '../index-text.ts';
 import { codeName } from '../item-key.ts';
 import { keyDigest } from '../key-digest.ts';
 import { statedReference } from '../person-or-place.ts';
-import { type ContentChange, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
+import { type ContentChange, isCompleted, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
+import { inForce, type ReportWords, saysMore, withAddendum, wordsOf } from '../report-text.ts';
 import { type Age, ageOf } from '../result-precedence.ts';
 import { foreignOrder, withdrawObservations } from './observation.ts';
 
@@ -43,6 +44,10 @@ export interface DiagnosticReportChange {
 	status: string;
 	/** The whole DiagnosticReport without id, meta, status, subject, encounter, result and imagingStudy. */
 	resource: JsonObject;
+	/** The text with which the message only adds to the report. */
+	addendum?: string;
+	/** The message withdraws results which the report may have in words. */
+	withdrawsWords?: true;
 	/** MSH-7 as a FHIR instant. */
 	sent?: string | undefined;
 	study: StudyNames;
@@ -75,7 +80,7 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	const status = nextStatus(
 		held?.['status'] as string | undefined,
 		change.status,
-		contentChange(held, resource),
+		contentChange(held, resource, change.addendum === undefined ? grown : [...grown, 'presentedForm']),
 		ageOfChange(context, known, held, change),
 	);
 	if (known && status === 'late') flagLate(context, `OBR[${change.sequence}]`, held?.['status'], change.status, known);
@@ -88,7 +93,8 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	// An F changes nothing of a corrected report but its results.
 	const isKept = held?.['status'] === 'corrected' && change.status === 'final';
 	const results = resource['result'] === undefined ? {} : { result: resource['result'] };
-	const stated = isKept ? { ...held, ...results } : resource;
+	const words = change.addendum === undefined ? wordsOf(held) : wordsOf(resource);
+	const stated = isKept ? inWords({ ...held, ...results }, words) : resource;
 	const content: JsonObject = isWithdrawal ? { ...held, ...status } : { ...stated, ...status };
 	const isSame = held !== undefined && canonical(held) === canonical(content);
 	const text = isSame && known ? known.text : JSON.stringify(content);
@@ -102,12 +108,18 @@ function applyDiagnosticReport(context: ApplyContext, change: DiagnosticReportCh
 	context.set.of(diagnosticReports).put(row);
 }
 
-/** A late message may have results that no other message states. They are the report's too, which otherwise stays as it is. */
+/**
+ * A late message may have results that no other message states. They are the report's too, which otherwise stays as it is, without the words of results that
+ * it withdraws.
+ */
 function addResults(context: ApplyContext, change: DiagnosticReportChange, known: Row, held: JsonObject, references: References): void {
 	if (isWithdrawn(held['status'])) return;
 	const result = resultsOf(context, change, held, references);
-	if (result.length === ((held['result'] ?? []) as JsonObject[]).length) return;
-	const resource = { ...held, result };
+	const words = wordsOf(held);
+	const left = change.withdrawsWords === true ? inForce(words, resultsInForce(context, change, held)) : words;
+	const isSame = canonical(left) === canonical(words);
+	if (isSame && result.length === ((held['result'] ?? []) as JsonObject[]).length) return;
+	const resource = inWords({ ...held, result }, left);
 	const row = revise(context, known, JSON.stringify(resource), resource, known.links);
 	context.set.of(diagnosticReports).put(row);
 }
@@ -176,10 +188,65 @@ function composed(context: ApplyContext, change: DiagnosticReportChange, referen
 	const studies = imagingStudies(context, change, patient);
 	if (studies.length > 0) resource['imagingStudy'] = studies;
 	else if (held?.['imagingStudy'] !== undefined) resource['imagingStudy'] = held['imagingStudy'];
-	if (resource['presentedForm'] !== undefined || resource['conclusion'] !== undefined) return resource;
-	// A message without a text confirms or advances the report that was sent with one.
-	for (const name of ['conclusion', 'presentedForm']) if (held?.[name] !== undefined) resource[name] = held[name];
-	return resource;
+	return inWords(resource, composedWords(context, change, references, held));
+}
+
+/** A message with a text replaces the words of the report, and one without confirms or advances it. */
+function composedWords(
+	context: ApplyContext,
+	change: DiagnosticReportChange,
+	references: References,
+	held: JsonObject | undefined,
+): ReportWords {
+	const [before, stated] = [wordsOf(held), wordsOf(change.resource)];
+	if (change.addendum !== undefined && before['presentedForm'] !== undefined) return withAddendum(before, change.addendum, stated);
+	if (Object.keys(stated).length > 0) {
+		flagLessSaid(context, change, references, { held, before, stated });
+		return stated;
+	}
+	return change.withdrawsWords === true ? inForce(before, resultsInForce(context, change, held)) : before;
+}
+
+function inWords(resource: JsonObject, words: ReportWords): JsonObject {
+	const { conclusion: _conclusion, presentedForm: _form, ...others } = resource;
+	return { ...others, ...words };
+}
+
+/** Returns the results of the order that a report has and nobody has withdrawn. */
+function resultsInForce(
+	context: ApplyContext,
+	{ observations: { order } }: DiagnosticReportChange,
+	held: JsonObject | undefined,
+): JsonObject[] {
+	if (order === undefined) return [];
+	const named = new Map(
+		context.set
+			.of(orders)
+			.itemsOf(orderKey(order))
+			.map(([, row]) => [referenceTo(row), row]),
+	);
+	return referencesTo(held).flatMap((reference) => {
+		const row = named.get(String(reference));
+		const result = row && resourceOf(row);
+		return result === undefined || isWithdrawn(result['status']) ? [] : [result];
+	});
+}
+
+/** What a message does not repeat is still in force by itself, and the report does not say it any more: a person has to see whether that was meant. */
+function flagLessSaid(
+	context: ApplyContext,
+	change: DiagnosticReportChange,
+	references: References,
+	{ held, before, stated }: { held: JsonObject | undefined; before: ReportWords; stated: ReportWords },
+): void {
+	const { order, items } = change.observations;
+	if (order === undefined || held === undefined || !isCompleted(held['status'])) return;
+	const named = new Set(items.map((item) => `Observation/${references.observationId(context, item, orderKey(order))}`));
+	const others = referencesTo(held).filter((reference) => !named.has(String(reference)));
+	const left = resultsInForce(context, change, { result: others.map((reference) => ({ reference: reference ?? null })) });
+	if (!saysMore(before, stated, left)) return;
+	const text = `OBR[${change.sequence}] has a text without results that the report said before; they are in force, and the report has the new text alone`;
+	context.flags.push({ code: 'text-left-out', text });
 }
 
 /** Appends the message's results to those of earlier messages: a laboratory sends the results of an order as they become available. */
@@ -241,12 +308,16 @@ function linksOf({ key, study }: DiagnosticReportChange, patient: Row, encounter
 /** Elements that do not count as the report's content: its context, and the time at which it was sent. */
 const circumstances = ['status', 'issued', 'imagingStudy', 'encounter', 'subject', 'identifier', 'basedOn'];
 
-function contentChange(held: JsonObject | undefined, next: JsonObject): ContentChange {
+/** Results are only added, never removed. */
+const grown = ['result'];
+
+/** `growing` names the elements to which things are only added. */
+function contentChange(held: JsonObject | undefined, next: JsonObject, growing: readonly string[]): ContentChange {
 	if (held === undefined) return 'none';
 	const [before, after] = [content(held), content(next)];
 	if (canonical(before) === canonical(after)) return 'none';
-	// Results are only added, never removed.
-	return canonical({ ...before, result: null }) === canonical({ ...after, result: null }) ? 'added' : 'changed';
+	const same = Object.fromEntries(growing.map((name) => [name, null]));
+	return canonical({ ...before, ...same }) === canonical({ ...after, ...same }) ? 'added' : 'changed';
 }
 
 /** Whether a reference leads to a resource is no part of the content, nor is the sending facility, which is the only Organization. */
