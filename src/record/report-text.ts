@@ -14,15 +14,20 @@ export const reportTextType = 'text/plain; charset=utf-8';
 
 const wordElements = ['conclusion', 'presentedForm'] as const;
 
-/** Joins sections to one text. Several of them each stand under their heading. */
-export function joinedSections(sections: readonly ReportSection[]): string {
-	const filled = sections.filter(({ text }) => text !== '');
-	return filled.map((section) => (filled.length > 1 ? headed(section) : section.text)).join('\n\n');
-}
-
-/** Returns a section under its heading. */
-export function headed({ heading, text }: ReportSection): string {
-	return heading === '' ? text : `${heading}\n${text}`;
+/**
+ * Joins sections to one text. What follows under the same heading are the lines of one section, without the blank ones at both ends. Several sections each stand
+ * under their heading.
+ */
+export function joinedSections(parts: readonly ReportSection[], { isAlwaysHeaded = false } = {}): string {
+	const sections: ReportSection[] = [];
+	for (const { heading, text } of parts) {
+		const last = sections.at(-1);
+		if (last?.heading === heading) last.text += `\n${text}`;
+		else sections.push({ heading, text });
+	}
+	const filled = sections.map(({ heading, text }) => ({ heading, text: text.replace(/^\n+|\n+$/g, '') })).filter(({ text }) => text !== '');
+	const isHeaded = isAlwaysHeaded || filled.length > 1;
+	return filled.map(({ heading, text }) => (isHeaded && heading !== '' ? `${heading}\n${text}` : text)).join('\n\n');
 }
 
 export function wordsOf(report: JsonObject | undefined): ReportWords {
@@ -55,7 +60,7 @@ export function withAddendum(held: ReportWords, addendum: string, stated: Report
  * none of them says is not known to be in force, and is left out.
  */
 export function inForce(held: ReportWords, results: readonly JsonObject[]): ReportWords {
-	const said = results.flatMap((result) => sectionOf(result) ?? []);
+	const said = results.flatMap(sectionOf);
 	const documents = new Set(results.flatMap(attachmentsOf).map(contentOf));
 	const forms = formsOf(held).flatMap((form) => {
 		if (!isText(form)) return documents.has(contentOf(form)) ? [form] : [];
@@ -70,13 +75,35 @@ export function inForce(held: ReportWords, results: readonly JsonObject[]): Repo
 	};
 }
 
-/** Tells whether the text of a report has something of the results that another text does not have. */
-export function saysMore(held: ReportWords, next: ReportWords, results: readonly JsonObject[]): boolean {
-	const [before, after] = [held, next].map((words) => formsOf(words).filter(isText).map(textOf).join('\n')) as [string, string];
-	return results.some((result) => {
-		const text = sectionOf(result)?.text;
-		return text !== undefined && hasLines(before, text) && !hasLines(after, text);
-	});
+/** Tells whether the words of a report say some of the results. */
+export function saysAny(words: ReportWords, results: readonly JsonObject[]): boolean {
+	const text = wholeText(words);
+	return results.some((result) => sectionOf(result).some((section) => hasLines(text, section.text)));
+}
+
+/**
+ * Returns the words of a report of which a message states some sections anew. The others, which are results in force, stay. `results` are all results
+ * in force, in the order of the report.
+ */
+export function withSections(
+	held: ReportWords,
+	stated: ReportWords,
+	results: readonly JsonObject[],
+	left: readonly JsonObject[],
+): ReportWords {
+	const kept = inForce(held, left);
+	const [before, after] = [wholeText(kept), wholeText(stated)];
+	const text = joinedSections(
+		results.flatMap(sectionOf).filter((section) => hasLines(before, section.text) || hasLines(after, section.text)),
+	);
+	const [form] = [...formsOf(stated), ...formsOf(held)].filter(isText);
+	const documents = [...formsOf(kept), ...formsOf(stated)].filter((one) => !isText(one));
+	const forms = [...(form === undefined || text === '' ? [] : [{ ...form, data: asData(text) }]), ...documents];
+	return { ...kept, ...stated, ...(forms.length > 0 ? { presentedForm: forms } : {}) };
+}
+
+function wholeText(words: ReportWords): string {
+	return formsOf(words).filter(isText).map(textOf).join('\n');
 }
 
 /** Tells whether a text has the lines of another one, and not only a part of a line. */
@@ -84,12 +111,12 @@ function hasLines(whole: Json | undefined, lines: string): boolean {
 	return typeof whole === 'string' && `\n${whole}\n`.includes(`\n${lines}\n`);
 }
 
-/** Undefined for a result without a text. */
-function sectionOf(result: JsonObject): ReportSection | undefined {
+/** Empty for a result without a text. */
+function sectionOf(result: JsonObject): ReportSection[] {
 	const text = result['valueString'];
-	if (typeof text !== 'string' || text.trim() === '') return undefined;
+	if (typeof text !== 'string' || text.trim() === '') return [];
 	const { text: name, coding } = (result['code'] ?? {}) as { text?: string; coding?: { display?: string; code?: string }[] };
-	return { heading: name ?? coding?.[0]?.display ?? coding?.[0]?.code ?? '', text: text.replace(/^\n+|\s+$/g, '') };
+	return [{ heading: name ?? coding?.[0]?.display ?? coding?.[0]?.code ?? '', text: text.replace(/^\n+|\s+$/g, '') }];
 }
 
 /** The documents of a result: ED and RP, also where OBX-5 repeats. */

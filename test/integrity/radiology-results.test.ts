@@ -55,7 +55,8 @@ describe('a message with the reports of two procedures of one order', () => {
 		await send('A', ...both('A', 'F', '11'));
 		assert.deepEqual(await reports('A'), { 'CT Chest': ['final', 'chest F'], 'CT Abdomen': ['final', 'abdomen F'] });
 		const correction = [obr('A', abdomen, { status: 'C', hour: '12' }), text('abdomen C', { status: 'C' })];
-		assert.deepEqual(await send('A', ...correction), ['repeated-observation'], 'which of the results is meant is in doubt');
+		const flags = ['text-left-out', 'repeated-observation'];
+		assert.deepEqual(await send('A', ...correction), flags, 'which of the results is meant is in doubt');
 		assert.deepEqual(await reports('A'), { 'CT Chest': ['final', 'chest F'], 'CT Abdomen': ['corrected', 'abdomen C'] });
 	});
 

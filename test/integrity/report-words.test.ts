@@ -112,10 +112,28 @@ describe('an addendum', { timeout: 60_000 }, () => {
 });
 
 describe('a correction of one section', { timeout: 60_000 }, () => {
-	test('is the whole text, and the message is flagged because the others are in force', async () => {
+	test('keeps the others', async () => {
 		await send('J', 'F', 10, ...first);
-		assert.deepEqual(await send('J', 'C', 11, obx('no cancer', { code: impression, status: 'C' })), ['text-left-out']);
-		assert.deepEqual(await said('J'), { status: 'corrected', text: 'no cancer', conclusion: 'no cancer', forms: 1 });
+		assert.deepEqual(await send('J', 'C', 11, obx('no cancer', { code: impression, status: 'C' })), []);
+		const text = 'Findings\na mass\n\nImpression\nno cancer';
+		assert.deepEqual(await said('J'), { status: 'corrected', text, conclusion: 'no cancer', forms: 1 });
+		assert.deepEqual(await send('J', 'C', 12, obx('a shadow', { status: 'C' })), []);
+		assert.deepEqual(await said('J'), {
+			...{ status: 'corrected', text: 'Findings\na shadow\n\nImpression\nno cancer' },
+			...{ conclusion: 'no cancer', forms: 1 },
+		});
+	});
+
+	test('that the report does not have is the whole text, and is flagged because the others are in force', async () => {
+		await send('L', 'F', 10, ...first);
+		assert.deepEqual(await send('L', 'C', 11, obx('all is well', { code: '71250^Report^L', status: 'C' })), ['text-left-out']);
+		assert.deepEqual(await said('L'), { status: 'corrected', text: 'all is well', conclusion: undefined, forms: 1 });
+	});
+
+	test('of a draft is the whole text', async () => {
+		await send('M', 'P', 10, obx('a mass', { status: 'P' }), obx('cancer', { code: impression, status: 'P' }));
+		assert.deepEqual(await send('M', 'F', 11, obx('a shadow')), []);
+		assert.deepEqual(await said('M'), { status: 'final', text: 'a shadow', conclusion: undefined, forms: 1 });
 	});
 
 	test('is not flagged where the message withdraws the others', async () => {

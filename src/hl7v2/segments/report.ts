@@ -4,7 +4,7 @@ import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
 import { wholeOrder } from '#record/report.ts';
-import { headed, joinedSections, type ReportSection } from '#record/report-text.ts';
+import { joinedSections, type ReportSection } from '#record/report-text.ts';
 import { isObjectUid } from '#record/uid.ts';
 import type { Segment } from '../message.ts';
 import { attachmentUrl } from './attachment.ts';
@@ -190,7 +190,7 @@ function mayBeWords(found: Observed): boolean {
 function addText(resource: JsonObject, observed: readonly Observed[], title: string | undefined, isImaging: boolean): void {
 	const sections = observed.filter((found) => isNarrative(found, isImaging) || isBlankLine(found));
 	const forms: Attachment[] = [];
-	const text = joinedSections(sectionsOf(sections));
+	const text = joinedSections(sections.map(sectionOf));
 	if (text !== '') forms.push(textForm(text, title));
 	for (const found of observed) forms.push(...attachmentsOf(found.resource).map((form) => ({ ...form, ...(title ? { title } : {}) })));
 	if (forms.length > 0) resource['presentedForm'] = forms;
@@ -227,23 +227,15 @@ function writtenQuantity(value: Json | undefined): string | undefined {
 	return written === undefined ? undefined : withUnit(written, unit === undefined ? {} : { unit });
 }
 
-/** OBX of one name are the lines of its section, without the blank ones at both ends. */
-function sectionsOf(found: readonly Observed[]): ReportSection[] {
-	const sections: { heading: string; lines: string[] }[] = [];
-	for (const one of found) {
-		const heading = headingOf(one.resource['code'] as CodeableConcept);
-		const last = sections.at(-1);
-		if (last?.heading === heading) last.lines.push(textOf(one));
-		else sections.push({ heading, lines: [textOf(one)] });
-	}
-	return sections.map(({ heading, lines }) => ({ heading, text: lines.join('\n').replace(/^\n+|\n+$/g, '') }));
+function sectionOf(found: Observed): ReportSection {
+	return { heading: headingOf(found.resource['code'] as CodeableConcept), text: textOf(found) };
 }
 
 /** Returns the text of a message that only adds to a report: all that it says is an addendum. */
 function addendumOf(observed: readonly Observed[], isImaging: boolean): string | undefined {
 	const said = observed.filter((found) => isNarrative(found, isImaging) || isImpression(found));
 	if (said.length === 0 || !said.every(isAddendum)) return undefined;
-	return sectionsOf(said).map(headed).join('\n\n');
+	return joinedSections(said.map(sectionOf), { isAlwaysHeaded: true });
 }
 
 function headingOf({ text, coding }: CodeableConcept): string {

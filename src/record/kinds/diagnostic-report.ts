@@ -16,7 +16,7 @@ import { codeName } from '../item-key.ts';
 import { keyDigest } from '../key-digest.ts';
 import { statedReference } from '../person-or-place.ts';
 import { type ContentChange, isCompleted, isWithdrawn, nextStatus, type StudyNames, wholeOrder } from '../report.ts';
-import { inForce, type ReportWords, saysMore, withAddendum, wordsOf } from '../report-text.ts';
+import { inForce, type ReportWords, saysAny, withAddendum, withSections, wordsOf } from '../report-text.ts';
 import { type Age, ageOf } from '../result-precedence.ts';
 import { foreignOrder, withdrawObservations } from './observation.ts';
 
@@ -191,7 +191,10 @@ function composed(context: ApplyContext, change: DiagnosticReportChange, referen
 	return inWords(resource, composedWords(context, change, references, held));
 }
 
-/** A message with a text replaces the words of the report, and one without confirms or advances it. */
+/**
+ * A message without a text confirms or advances the words of the report. One with a text replaces them, unless all of its results are sections that a
+ * completed report has: then the other sections stay, which are in force as long as nobody withdraws them.
+ */
 function composedWords(
 	context: ApplyContext,
 	change: DiagnosticReportChange,
@@ -200,11 +203,20 @@ function composedWords(
 ): ReportWords {
 	const [before, stated] = [wordsOf(held), wordsOf(change.resource)];
 	if (change.addendum !== undefined && before['presentedForm'] !== undefined) return withAddendum(before, change.addendum, stated);
-	if (Object.keys(stated).length > 0) {
-		flagLessSaid(context, change, references, { held, before, stated });
-		return stated;
-	}
-	return change.withdrawsWords === true ? inForce(before, resultsInForce(context, change, held)) : before;
+	if (Object.keys(stated).length === 0)
+		return change.withdrawsWords === true ? inForce(before, resultsInForce(context, change, held)) : before;
+	if (held === undefined || !isCompleted(held['status'])) return stated;
+	const { order, items } = change.observations;
+	const named = new Set(items.map((item) => `Observation/${references.observationId(context, item, order && orderKey(order))}`));
+	const left = resultsInForce(context, change, held, named);
+	if (!saysAny(before, left)) return stated;
+	const known = new Set(referencesTo(held));
+	if ([...named].every((reference) => known.has(reference)))
+		return withSections(before, stated, resultsInForce(context, change, held), left);
+	// A person has to see whether what is not repeated was to be left out.
+	const text = `OBR[${change.sequence}] has other sections than the report, and leaves some out; their results are in force, and the report has the new text alone`;
+	context.flags.push({ code: 'text-left-out', text });
+	return stated;
 }
 
 function inWords(resource: JsonObject, words: ReportWords): JsonObject {
@@ -212,11 +224,12 @@ function inWords(resource: JsonObject, words: ReportWords): JsonObject {
 	return { ...others, ...words };
 }
 
-/** Returns the results of the order that a report has and nobody has withdrawn. */
+/** Returns the results of the order that a report has and nobody has withdrawn, in its order. */
 function resultsInForce(
 	context: ApplyContext,
 	{ observations: { order } }: DiagnosticReportChange,
 	held: JsonObject | undefined,
+	but: ReadonlySet<string> = new Set(),
 ): JsonObject[] {
 	if (order === undefined) return [];
 	const named = new Map(
@@ -226,27 +239,10 @@ function resultsInForce(
 			.map(([, row]) => [referenceTo(row), row]),
 	);
 	return referencesTo(held).flatMap((reference) => {
-		const row = named.get(String(reference));
+		const row = but.has(String(reference)) ? undefined : named.get(String(reference));
 		const result = row && resourceOf(row);
 		return result === undefined || isWithdrawn(result['status']) ? [] : [result];
 	});
-}
-
-/** What a message does not repeat is still in force by itself, and the report does not say it any more: a person has to see whether that was meant. */
-function flagLessSaid(
-	context: ApplyContext,
-	change: DiagnosticReportChange,
-	references: References,
-	{ held, before, stated }: { held: JsonObject | undefined; before: ReportWords; stated: ReportWords },
-): void {
-	const { order, items } = change.observations;
-	if (order === undefined || held === undefined || !isCompleted(held['status'])) return;
-	const named = new Set(items.map((item) => `Observation/${references.observationId(context, item, orderKey(order))}`));
-	const others = referencesTo(held).filter((reference) => !named.has(String(reference)));
-	const left = resultsInForce(context, change, { result: others.map((reference) => ({ reference: reference ?? null })) });
-	if (!saysMore(before, stated, left)) return;
-	const text = `OBR[${change.sequence}] has a text without results that the report said before; they are in force, and the report has the new text alone`;
-	context.flags.push({ code: 'text-left-out', text });
 }
 
 /** Appends the message's results to those of earlier messages: a laboratory sends the results of an order as they become available. */
