@@ -55,7 +55,7 @@ describe('a message with the reports of two procedures of one order', () => {
 		await send('A', ...both('A', 'F', '11'));
 		assert.deepEqual(await reports('A'), { 'CT Chest': ['final', 'chest F'], 'CT Abdomen': ['final', 'abdomen F'] });
 		const correction = [obr('A', abdomen, { status: 'C', hour: '12' }), text('abdomen C', { status: 'C' })];
-		const flags = ['text-left-out', 'repeated-observation'];
+		const flags = ['repeated-observation', 'text-left-out'];
 		assert.deepEqual(await send('A', ...correction), flags, 'which of the results is meant is in doubt');
 		assert.deepEqual(await reports('A'), { 'CT Chest': ['final', 'chest F'], 'CT Abdomen': ['corrected', 'abdomen C'] });
 	});
