@@ -33,7 +33,10 @@ export function indexedValueOf({ table }: ResourceDefinition<string>, parameter:
 			return parameter.match === 'code' && isUnindexed(parameter.column) ? { kind: 'code-column', column: parameter.column } : undefined;
 		case 'reference':
 			if (parameter.match === 'element') return { kind: 'reference', path: parameter.path };
-			if (parameter.match === 'term' || !isUnindexed(parameter.column)) return undefined;
+			if (parameter.match === 'term') return undefined;
+			if (parameter.path !== undefined && parameter.targets.length > 1)
+				return { kind: 'other-reference', path: parameter.path, column: parameter.column };
+			if (!isUnindexed(parameter.column)) return undefined;
 			return { kind: 'row-column', column: parameter.column, type: parameter.targets[0] };
 		case 'uri':
 			if (parameter.match === 'column') return { kind: 'text-column', column: parameter.column };
@@ -87,7 +90,9 @@ function presenceOf(parameter: SearchParameter): readonly string[] | undefined {
 		case 'string':
 			return parameter.presence;
 		case 'reference':
-			return parameter.match === 'term' || parameter.path === undefined ? undefined : [withoutPart(parameter.path)];
+			if (parameter.match === 'term' || parameter.path === undefined) return undefined;
+			// Nearly every row has such a reference in the column, which tells it too.
+			return parameter.match === 'column' && parameter.targets.length > 1 ? undefined : [withoutPart(parameter.path)];
 		case 'date':
 			return parameter.match === 'range' ? parameter.presence : undefined;
 		default:

@@ -78,8 +78,11 @@ export type SearchParameter = {
 			textPaths?: readonly string[];
 			presence?: readonly string[];
 	  }
-	/** A reference in a column, to one of `targets`. `path` leads to the reference if the resource is stored. */
-	| { type: 'reference'; match: 'column'; column: string; targets: readonly [string]; path: string | undefined }
+	/**
+	 * A reference in a column, to the first of `targets`. `path` leads to the reference if the resource is stored; one to another of the targets
+	 * stands there alone (search/divided-reference).
+	 */
+	| { type: 'reference'; match: 'column'; column: string; targets: readonly [string, ...string[]]; path: string | undefined }
 	| { type: 'reference'; match: 'element'; path: string; targets: readonly string[] }
 	/** A range in two columns, its end excluded; `date` columns hold whole days. None is longer than `longestMs`. With `several`, a row may
 	 * have more than one. */

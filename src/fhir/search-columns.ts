@@ -96,6 +96,14 @@ export function patientParameter(documentation: string, path = '$.subject'): Sea
 	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path, documentation };
 }
 
+/**
+ * Searches a subject that may be something else than a patient, too. A column has the patient, and the index of elements only what it does not have, so
+ * resources about patients cost nothing more.
+ */
+export function subjectParameter(documentation: string, others: readonly string[]): SearchParameter {
+	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient', ...others], path: '$.subject', documentation };
+}
+
 /** Searches the patient by a column, for types without a stored resource. */
 export function patientColumnParameter(documentation: string): SearchParameter {
 	return { type: 'reference', match: 'column', column: 'patient_id', targets: ['Patient'], path: undefined, documentation };

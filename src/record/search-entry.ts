@@ -14,6 +14,8 @@ export interface IndexedParameter {
 export type IndexedValue =
 	| { kind: 'token'; paths: readonly string[]; form: TokenForm; of?: 'meta' }
 	| { kind: 'reference'; path: string }
+	/** A reference, where no row that it names stands in the column, and the identifier of a logical one. `path` leads to the Reference. */
+	| { kind: 'other-reference'; path: string; column: string }
 	| { kind: 'string' | 'sound' | 'date' | 'number' | 'quantity'; paths: readonly string[] }
 	| { kind: 'uri'; paths: readonly string[]; of?: 'meta' }
 	/** A code or another text in a column. */

@@ -133,6 +133,8 @@ export type Clause =
 	| { kind: 'listed'; column: string }
 	/** A column has a value. */
 	| { kind: 'present'; column: string }
+	/** A column has none. */
+	| { kind: 'absent'; column: string }
 	/** A uuid column: the row's id, or a reference. */
 	| { kind: 'reference'; column: string; ids: string[] }
 	/** A folded text column contains one of the folded texts. */
@@ -171,6 +173,11 @@ export type Clause =
 	/** All or any of these clauses hold, or this one does not. */
 	| { kind: 'all' | 'any'; clauses: Clause[] }
 	| { kind: 'not'; clause: Clause }
+	/**
+	 * One of these clauses holds, and no row of the table fulfils two of them. Each of them has an index that leads to its rows, so each is searched by
+	 * itself: an OR of what stands in different indexes would be tried on every row of the site.
+	 */
+	| { kind: 'either'; table: string; clauses: Clause[] }
 	/** The clauses hold for the row to which a column refers, by its id or `key` (FHIR R4 §3.1.1.4.14, chains). */
 	| { kind: 'through'; column: string; table: string; key?: string; clauses: Clause[] }
 	/** The same, by a term: `prefix` comes before the row id. */

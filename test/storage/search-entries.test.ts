@@ -125,11 +125,18 @@ async function queriesOf(indexed: IndexedType, { scope, value }: IndexedParamete
 			});
 			return [...both, ...ofItems, `${name}=other`];
 		}
-		case 'reference': {
-			const items = await valuesAt(indexed, [value.path]);
-			const identifiers = (await valuesAt(indexed, [`${value.path.replace(/\.reference$/, '')}.identifier`])) as Coded[];
+		case 'reference':
+		case 'other-reference': {
+			const element = value.path.replace(/\.reference$/, '');
+			const all = await valuesAt(indexed, [`${element}.reference`]);
+			const items =
+				value.kind === 'reference'
+					? all
+					: [...all.filter((item) => !String(item).startsWith('Patient/')), 'Group/g1', 'http://h/Patient/1'];
+			const identifiers = (await valuesAt(indexed, [`${element}.identifier`])) as Coded[];
 			return [
-				...both,
+				// Nearly every row has what stands in a column, and nothing leads to those that have any.
+				...(value.kind === 'reference' ? both : [`${name}:missing=true`]),
 				...items.map((item) => `${name}=${escaped(item)}`),
 				...identifiers.map(({ system, value: number }) => `${name}:identifier=${escaped(system ?? '')}|${escaped(number)}`),
 			];
@@ -179,6 +186,10 @@ const further: readonly [string, string][] = [
 	['Patient', '_has:Observation:performer:status=final'],
 	['Observation', 'performer:Patient.phone:missing=false'],
 	['Observation', 'encounter.status=finished'],
+	['Observation', 'subject.identifier:missing=false'],
+	['Observation', 'subject:Device.identifier:missing=false'],
+	['Group', '_has:Observation:subject:status=final'],
+	['Encounter', '_has:Observation:encounter:subject=g1'],
 	['Observation', 'patient.phone:missing=false'],
 	['DocumentReference', 'relatesto:DocumentReference.status=current,superseded'],
 ];

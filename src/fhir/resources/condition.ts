@@ -17,6 +17,7 @@ import {
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	subjectParameter,
 } from '../search-columns.ts';
 import { conceptCode, conceptText } from '../summaries.ts';
 
@@ -40,7 +41,7 @@ export const condition = defineResource({
 	],
 	search: {
 		patient: patientParameter('Who has the condition'),
-		subject: patientParameter('Who has the condition'),
+		subject: subjectParameter('Who has the condition: a patient or a group', ['Group']),
 		encounter: encounterParameter('The visit during which it was recorded'),
 		'clinical-status': codeParameter(
 			'clinical_status',

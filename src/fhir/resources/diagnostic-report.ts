@@ -16,6 +16,7 @@ import {
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	subjectParameter,
 } from '../search-columns.ts';
 
 const completed = ['final', 'amended', 'corrected', 'appended'];
@@ -51,7 +52,7 @@ export const diagnosticReport = defineResource({
 	],
 	search: {
 		patient: patientParameter('Whom the report is about'),
-		subject: patientParameter('Whom the report is about'),
+		subject: subjectParameter('Whom or what the report is about: a patient, group, device or location', ['Group', 'Device', 'Location']),
 		encounter: encounterParameter('The visit during which it was made'),
 		code: codingParameter('code', 'What was reported on'),
 		status: {

@@ -15,6 +15,7 @@ import {
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	subjectParameter,
 	textParameter,
 	valueParameter,
 } from '../search-columns.ts';
@@ -38,7 +39,11 @@ export const documentReference = defineResource({
 	],
 	search: {
 		patient: patientParameter('Whom the document is about'),
-		subject: patientParameter('Whom the document is about'),
+		subject: subjectParameter('Whom or what the document is about: a patient, practitioner, group or device', [
+			'Practitioner',
+			'Group',
+			'Device',
+		]),
 		type: codingParameter('code', 'Kind of document', 'type'),
 		category: conceptParameter('category', 'Class of document'),
 		contenttype: valueParameter('content.attachment.contentType', 'Media type of the content'),

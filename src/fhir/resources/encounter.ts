@@ -14,6 +14,7 @@ import {
 	instantParameter,
 	oneColumn,
 	patientParameter,
+	subjectParameter,
 } from '../search-columns.ts';
 import { conceptText, momentOf, periodText, referenceText } from '../summaries.ts';
 
@@ -42,7 +43,7 @@ export const encounter = defineResource({
 	],
 	search: {
 		patient: patientParameter('The patient present at the encounter'),
-		subject: patientParameter('The patient present at the encounter'),
+		subject: subjectParameter('The patient or group present at the encounter', ['Group']),
 		status: codeParameter('status', 'http://hl7.org/fhir/encounter-status', 'Status of the visit'),
 		class: codeParameter('class', 'http://terminology.hl7.org/CodeSystem/v3-ActCode', 'Inpatient, outpatient, emergency …', '$.class.code'),
 		identifier: identifierParameter('An identifier of the visit'),

@@ -16,6 +16,7 @@ import {
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	subjectParameter,
 	textParameter,
 } from '../search-columns.ts';
 
@@ -44,7 +45,7 @@ export const observation = defineResource({
 	],
 	search: {
 		patient: patientParameter('The patient that the observation is about'),
-		subject: patientParameter('The patient that the observation is about'),
+		subject: subjectParameter('The patient, group, device or location that the observation is about', ['Group', 'Device', 'Location']),
 		encounter: encounterParameter('The visit during which it was made'),
 		code: codingParameter('code', 'What was observed'),
 		status: codeParameter('status', 'http://hl7.org/fhir/observation-status', 'Status of the result'),

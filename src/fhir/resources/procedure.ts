@@ -17,6 +17,7 @@ import {
 	instantColumns,
 	instantParameter,
 	patientParameter,
+	subjectParameter,
 } from '../search-columns.ts';
 
 /** https://hl7.org/fhir/R4/procedure.html */
@@ -41,7 +42,7 @@ export const procedure = defineResource({
 	columns: [codeColumn('status'), codingColumns('code', (resource) => [resource['code']]), instantColumns('performed', performedBounds)],
 	search: {
 		patient: patientParameter('On whom it was performed'),
-		subject: patientParameter('On whom it was performed'),
+		subject: subjectParameter('On whom it was performed: a patient or a group', ['Group']),
 		encounter: encounterParameter('The visit during which it was performed'),
 		code: codingParameter('code', 'What was performed'),
 		category: conceptParameter('category', 'Kind of procedure'),

@@ -6,6 +6,7 @@ import { instantMs } from '../date.ts';
 import { plain } from '../fold.ts';
 import { referenceTerm } from '../generated-values.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
+import { dividedReference } from './divided-reference.ts';
 import { dayNames } from './lead-days.ts';
 import { numberNames } from './lead-numbers.ts';
 import type { Named } from './named.ts';
@@ -16,7 +17,9 @@ import type { Named } from './named.ts';
 export function led({ definition, parameter, modifier }: Named, clause: Clause): Clause {
 	// Its words have leads of their own.
 	const isSound = parameter.type === 'string' && parameter.match === 'sound' && modifier === undefined;
-	const texts = parameter.lead === undefined || isSound ? undefined : textsOf(parameter.lead, parameter, modifier, clause);
+	// The index has of a divided reference only what does not stand in the column, and that part has a lead of its own.
+	const lead = isSound || dividedReference(parameter) !== undefined ? undefined : parameter.lead;
+	const texts = lead === undefined ? undefined : textsOf(lead, parameter, modifier, clause);
 	if (texts === undefined) return clause;
 	const { type, table } = definition;
 	return { kind: 'led', type, table: table.table, lead: { terms: [...new Set(texts)].map((text) => termOf(text)), through: [] }, clause };
@@ -33,6 +36,12 @@ export function ledByReference(
 	clause: Clause,
 ): Clause {
 	return { kind: 'led', type, table, lead: { terms: values.map((value) => termOf(referenceTerm(lead, value))), through: [] }, clause };
+}
+
+/** The rows of which the index has any value of the parameter. */
+export function ledByPresence({ type, table }: ResourceDefinition, { lead }: SearchParameter, clause: Clause): Clause {
+	if (lead === undefined) return clause;
+	return { kind: 'led', type, table: table.table, lead: { terms: [termOf(termTexts.present(lead))], through: [] }, clause };
 }
 
 /** The rows of which a word sounds like the word. */
@@ -77,6 +86,7 @@ function ledIn(clause: Clause): (Clause & { kind: 'led' }) | undefined {
 export function withoutLeads(clause: Clause): Clause {
 	if (clause.kind === 'led') return withoutLeads(clause.clause);
 	if (clause.kind === 'all' || clause.kind === 'any') return { kind: clause.kind, clauses: clause.clauses.map(withoutLeads) };
+	if (clause.kind === 'either') return { kind: 'any', clauses: clause.clauses.map(withoutLeads) };
 	return clause;
 }
 

@@ -1,14 +1,16 @@
 import { Failure } from '#core/failure.ts';
-import { requireScope, type Scopes } from '#record/scopes.ts';
+import { permits, requireScope, type Scopes } from '#record/scopes.ts';
 import type { Clause } from '#record/search-plan.ts';
 import { termTexts } from '#record/search-term.ts';
 import { indexedValueOf } from '../indexed-parameters.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf } from '../resources/index.ts';
 import { clauseOf } from './clause.ts';
-import { anyOf, ledThrough } from './lead.ts';
+import { dividedReference, placesOf, type ReferenceParameter } from './divided-reference.ts';
+import { anyOf, ledByPresence, ledThrough } from './lead.ts';
 import { namesResources } from './named.ts';
 import type { SearchLimits } from './parsed-search.ts';
+import { besideColumn } from './reference.ts';
 import type { SearchTerms } from './subsumption.ts';
 import { SearchValues } from './values.ts';
 
@@ -94,20 +96,40 @@ function chainClause(
 	const parameter = parameterOf(definition, name);
 	if (parameter?.type !== 'reference') return 'unknown';
 	refuseCanonical(name, parameter);
+	const isDivided = dividedReference(parameter) !== undefined;
 	// A chain without a type leads through every type that has the next parameter.
 	const through: Clause[] = [];
 	let isEmpty = false;
+	let isFirst = true;
 	for (const target of parameter.targets) {
 		const next = definitionOf(target);
 		if (next === undefined || (type !== undefined && type !== target)) continue;
 		const clause = parameterClause(next, rest, value, options, depth + 1);
 		if (clause === 'unknown') continue;
+		// Whoever may search patients but no groups asks for the patients, and finds what is about them.
+		if (!isFirst && type === undefined && isDivided && !permits(options.scopes, next.type, 's')) continue;
 		requireScope(options.scopes, next.type, 's');
+		isFirst = false;
 		if (clause === undefined) isEmpty = true;
-		else through.push(throughReference(definition, parameter, next, clause));
+		else through.push(throughReference(definition, placeOf(parameter, target), next, clause));
 	}
 	if (through.length === 0) return isEmpty ? undefined : 'unknown';
-	return anyOf(through);
+	return isDivided ? eitherOf(definition, parameter, through) : anyOf(through);
+}
+
+/** The place where references to a type stand. */
+function placeOf(parameter: ReferenceParameter, target: string): ReferenceParameter {
+	return placesOf(parameter).find(({ targets }) => (targets as readonly string[]).includes(target)) ?? parameter;
+}
+
+/** The rows that refer to others by a column, or by the element beside it. */
+function eitherOf({ table: { table } }: ResourceDefinition, parameter: ReferenceParameter, through: readonly Clause[]): Clause {
+	const { column = '' } = parameter.match === 'column' ? parameter : {};
+	const byColumn = through.filter(({ kind }) => kind === 'through');
+	const others = through.filter(({ kind }) => kind !== 'through');
+	const clauses = [...byColumn, ...(others.length === 0 ? [] : [besideColumn(column, anyOf(others))])];
+	const [only] = clauses;
+	return only !== undefined && clauses.length === 1 ? only : { kind: 'either', table, clauses };
 }
 
 /** A chain or `_has` that found nothing would look as if there were nothing. */
@@ -145,8 +167,18 @@ function hasClause(definition: ResourceDefinition, name: string, value: string, 
 	requireScope(options.scopes, source.type, 's');
 	const clause = parameterClause(source, rest.join(':'), value, options, depth + 1);
 	if (clause === undefined || clause === 'unknown') return clause;
+	const place = placeOf(parameter, definition.type);
 	const { table } = source.table;
-	if (parameter.match === 'column') return { kind: 'referring', table, column: parameter.column, clauses: [clause] };
-	const paths = parameter.match === 'term' ? parameter.paths : [parameter.path];
-	return { kind: 'referring-element', table, paths, type: definition.type, clauses: [clause] };
+	if (place.match === 'column') return { kind: 'referring', table, column: place.column, clauses: [clause] };
+	const paths = place.match === 'term' ? place.paths : [place.path];
+	const clauses = [...othersOf(source, parameter), clause];
+	return { kind: 'referring-element', table, paths, type: definition.type, clauses };
+}
+
+/** The resources whose reference does not stand in the column: few of those that a code leads to. */
+function othersOf(source: ResourceDefinition, parameter: ReferenceParameter): Clause[] {
+	const others = dividedReference(parameter)?.others;
+	if (others === undefined || parameter.match !== 'column') return [];
+	const exists: Clause = { kind: 'element', paths: [others.path], test: { kind: 'exists' } };
+	return [besideColumn(parameter.column, ledByPresence(source, others, exists))];
 }

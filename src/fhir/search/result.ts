@@ -3,6 +3,7 @@ import type { AnyInclusion, Clause, ElementInclusion, Inclusion, ReferringInclus
 import { termTexts } from '#record/search-term.ts';
 import type { ResourceDefinition, SearchParameter } from '../resource.ts';
 import { definitionOf, resources } from '../resources/index.ts';
+import { placesOf, type ReferenceParameter } from './divided-reference.ts';
 import { ledByReference } from './lead.ts';
 import { namesResources } from './named.ts';
 import { parameterOf } from './parameter.ts';
@@ -170,8 +171,12 @@ interface Including {
 }
 
 /** Returns what a parameter includes; nothing where it can find nothing. */
-export function inclusionsBy(parameter: SearchParameter, { definition, direction, source, target }: Including): AnyInclusion[] {
+export function inclusionsBy(parameter: SearchParameter, including: Including): AnyInclusion[] {
 	if (parameter.type !== 'reference') return [];
+	return placesOf(parameter).flatMap((place) => inclusionsFrom(place, including));
+}
+
+function inclusionsFrom(parameter: ReferenceParameter, { definition, direction, source, target }: Including): AnyInclusion[] {
 	if (parameter.match === 'element') {
 		if (direction === 'forward') return elementInclusions([parameter.path.split('.').slice(1, -1)], parameter.targets, target);
 		const { path, lead } = parameter;

@@ -1,6 +1,7 @@
 import { otherNumberRank } from '#record/holdings/patient-identifiers.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { conditionOf, survivorOf } from './search-conditions.ts';
+import { conditionOf } from './search-conditions.ts';
+import { survivorOf } from './search-through.ts';
 
 /** A number that identifies a patient. The system is empty if its authority is not stated. */
 export interface StatedNumber {

@@ -1,7 +1,6 @@
 import { indexText } from '#record/index-text.ts';
 import type { Clause, DateAlternative, ElementTest, QuantityAlternative, Token } from '#record/search-plan.ts';
 import type { Parameters } from './parameters.ts';
-import { relation } from './relation.ts';
 import { leadCondition, type RowsMeant } from './search-leads.ts';
 import {
 	patientTermsCondition,
@@ -10,6 +9,7 @@ import {
 	throughElementCondition,
 	throughTermsCondition,
 } from './search-terms.ts';
+import { eitherCondition, referringCondition, survivorOf, throughCondition } from './search-through.ts';
 import { jsonOf, wholeText } from './stored-text.ts';
 import { gramsCondition } from './text-grams.ts';
 
@@ -22,6 +22,8 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 			return `cardinality(${alias}.${clause.column}) > 0`;
 		case 'present':
 			return `${alias}.${clause.column} is not null`;
+		case 'absent':
+			return `${alias}.${clause.column} is null`;
 		case 'code':
 			return equalsAny(
 				`${alias}.${clause.column}`,
@@ -64,20 +66,12 @@ export function conditionOf(clause: Clause, alias: string, parameters: Parameter
 			return `(${conditionOf(clause.clause, alias, parameters, 'later')}) is not true`;
 		case 'led':
 			return `${leadCondition(clause, alias, parameters, rows, whereOf)} and ${conditionOf(clause.clause, alias, parameters, rows)}`;
-		case 'through': {
-			const target = parameters.alias();
-			const found = clause.table === 'patient' && clause.key === undefined ? survivorOf(target) : `${target}.${clause.key ?? 'id'}`;
-			const where = whereOf(clause.clauses, target, parameters);
-			// A key may be one of several ways to a row, and an OR of subqueries would be tried on every row.
-			if (clause.key !== undefined)
-				return `${alias}.${clause.column} = any(array(select ${found} from ${relation(clause.table)} ${target} where ${where}))`;
-			return `${alias}.${clause.column} in (select ${found} from ${relation(clause.table)} ${target} where ${where})`;
-		}
-		case 'referring': {
-			const source = parameters.alias();
-			const where = whereOf(clause.clauses, source, parameters);
-			return `${alias}.id in (select ${source}.${clause.column} from ${relation(clause.table)} ${source} where ${where})`;
-		}
+		case 'either':
+			return eitherCondition(clause, alias, parameters, rows, whereOf);
+		case 'through':
+			return throughCondition(clause, alias, parameters, whereOf);
+		case 'referring':
+			return referringCondition(clause, alias, parameters, whereOf);
 		case 'terms':
 			return termsCondition(clause, alias, parameters);
 		case 'patient-terms':
@@ -118,11 +112,6 @@ function equalsAny(column: string, values: readonly string[], type: string, para
 	const [first, ...others] = values;
 	if (first === undefined) return 'false';
 	return others.length === 0 ? `${column} = ${parameters.add(first, type)}` : `${column} = any(${parameters.add(values, `${type}[]`)})`;
-}
-
-/** The patient who replaced the one of the row, to the end of the chain of merges, or that one itself. */
-export function survivorOf(alias: string): string {
-	return `case when ${alias}.merged_into is null then ${alias}.id else tributary_survivor(${alias}.site_id, ${alias}.merged_into) end`;
 }
 
 /** Whoever names a patient that was merged means the survivor. The patients are looked up once, whatever the number of rows. */

@@ -149,13 +149,27 @@ function textsOf({ scope, value, presence }: IndexedParameter): string[] {
 			];
 		}
 		case 'reference': {
-			const identifier = `${value.path.replace(/\.reference$/, '')}.identifier.value`;
-			const logical = `${literal(termTexts.logicalValue(scope, ''))} || (e.v #>> '{}')`;
 			return [
 				...given,
 				ofPaths([value.path]),
 				select(`tributary_reference_text(${literal(scope)}, e.v #>> '{}')`, itemsOf([value.path], 'b.j'), hasAny([value.path], 'b.j')),
-				select(logical, itemsOf([identifier], 'b.j'), hasAny([identifier], 'b.j')),
+				...logicalTexts(scope, `${value.path.replace(/\.reference$/, '')}.identifier`),
+			];
+		}
+		case 'other-reference': {
+			const { path, column } = value;
+			// Where the column has the row, the text of the resource is not looked into.
+			const isOther = `b.${column} is null`;
+			const [reference, identifier] = [`${path}.reference`, `${path}.identifier`];
+			return [
+				select(present, undefined, `${isOther} and ${hasAny([path], 'b.j')} and jsonb_path_exists(b.j, ${itemPath(reference)})`),
+				select(
+					`tributary_reference_text(${literal(scope)}, e.v #>> '{}')`,
+					itemsOf([reference], 'b.j'),
+					`${isOther} and ${hasAny([path], 'b.j')}`,
+				),
+				ofPaths([identifier]),
+				...logicalTexts(scope, identifier),
 			];
 		}
 		case 'string': {
@@ -183,6 +197,12 @@ function textsOf({ scope, value, presence }: IndexedParameter): string[] {
 		default:
 			return [...given, ...columnTexts(scope, present, value)];
 	}
+}
+
+/** The identifier of a logical reference. */
+function logicalTexts(scope: string, path: string): string[] {
+	const identifier = [`${path}.value`];
+	return [select(`${literal(termTexts.logicalValue(scope, ''))} || (e.v #>> '{}')`, itemsOf(identifier, 'b.j'), hasAny(identifier, 'b.j'))];
 }
 
 function sourceOf(of: 'meta' | undefined): 'b.j' | 'b.m' {

@@ -11,7 +11,7 @@ import {
 	unmatchedColumns,
 } from './imaging-columns.ts';
 import { Parameters, type Query } from './parameters.ts';
-import { survivorOf } from './search-conditions.ts';
+import { survivorOf } from './search-through.ts';
 import { mayHave } from './text-grams.ts';
 
 /**

@@ -14,10 +14,11 @@ import { termOf } from '#record/search-term.ts';
 import { Parameters, type Query } from './parameters.ts';
 import { relation } from './relation.ts';
 import { type Bounded, boundedQuery, innerColumns, shortColumns } from './row-columns.ts';
-import { isWholeDay, survivorOf, whereOf } from './search-conditions.ts';
+import { isWholeDay, whereOf } from './search-conditions.ts';
 import { isLater, isTakenIn, leadsOf, ledIds } from './search-leads.ts';
 import { isByTexts, textPage } from './search-texts.ts';
-import { choosesItself, isWalkable, ledPage } from './search-walks.ts';
+import { survivorOf } from './search-through.ts';
+import { choosesItself, isWalkable, ledPage, type Page } from './search-walks.ts';
 
 /**
  * The way in which the texts of a page are kept below its bytes. `short` selects null for a text that has more than its share of them, and the caller then
@@ -31,22 +32,44 @@ export type PageForm = 'short' | 'bounded';
  * stay in the database, so that the page ends early.
  */
 export function searchQuery(siteId: string, plan: SearchPlan, bytesMax: number, form: PageForm = 'short'): Query {
-	const { clauses, sort, table, extent } = plan;
-	const [isLed, isText] = [clauses.some(hasLead), isByTexts(plan)];
+	const { sort, table, extent } = plan;
+	const arms = armsOf(plan);
+	const isText = isByTexts(plan);
 	const parameters = new Parameters(siteId, isText);
 	const most = parameters.add(plan.count + 1, 'integer');
 	// A subquery, so that PostgreSQL makes no other plan for another page.
-	const limit = isLed || isText ? `(select ${most})` : most;
-	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
+	const limit = isText || arms.some(({ clauses }) => clauses.some(hasLead)) ? `(select ${most})` : most;
 	const order = (row: string) =>
 		[...sort.map((key, index) => `${row}.k${index}${direction(key)}`), `${row}.id${lastDirection(sort)}`].join(', ');
-	const select = (from: string, where: string) =>
-		inOrder({ selected: `${innerColumns(table)}${keys} from ${from} r`, where, limit }, plan, parameters);
-	const page = { plan, parameters, limit, select, after: () => afterCondition(plan, parameters), order };
-	const inner = isLed ? ledPage(page) : isText ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters));
+	const pages = arms.map((arm) => pageOf(arm, { parameters, limit, order }));
+	const inner =
+		pages.length === 1
+			? String(pages[0])
+			: `select m.* from ((${pages.join(') union all (')})) m where m.site_id = $1 order by ${order('m')} limit ${limit}`;
 	const shown = sort.map((_key, index) => `, r.k${index}::text`).join('');
 	const text = pageText({ table, extent, inner, order, shown: `, r.id${shown}` }, { bytesMax, texts: plan.count + 1, form }, parameters);
 	return parameters.query(text, isPrepared(plan));
+}
+
+/**
+ * Returns a search for each of the clauses of which exactly one holds, which together find the same. Each has an index that leads to its rows in the order
+ * of the page, or to few rows.
+ */
+function armsOf(plan: SearchPlan): SearchPlan[] {
+	const either = plan.clauses.find((clause) => clause.kind === 'either');
+	if (either === undefined) return [plan];
+	return either.clauses.map((one) => ({ ...plan, clauses: plan.clauses.map((clause) => (clause === either ? one : clause)) }));
+}
+
+/** Selects the rows of a page, in its order and no more than it holds. */
+function pageOf(plan: SearchPlan, { parameters, limit, order }: Pick<Page, 'parameters' | 'limit' | 'order'>): string {
+	const { clauses, sort, table } = plan;
+	const keys = sort.map(({ column }, index) => `, r.${column} as k${index}`).join('');
+	const select = (from: string, where: string) =>
+		inOrder({ selected: `${innerColumns(table)}${keys} from ${from} r`, where, limit }, plan, parameters);
+	const page: Page = { plan, parameters, limit, select, after: () => afterCondition(plan, parameters), order };
+	if (clauses.some(hasLead)) return ledPage(page);
+	return isByTexts(plan) ? textPage(page) : select(relation(table), whereOf(clauses, 'r', parameters));
 }
 
 /** A text seldom has more bytes than these. With a smaller share most pages would be selected twice. */
@@ -140,15 +163,21 @@ const hasLead = (clause: Clause) => leadsOf(clause).length > 0;
 
 export function countQuery(siteId: string, plan: SearchPlan): Query {
 	const parameters = new Parameters(siteId);
-	const { clauses, resourceType, table } = plan;
+	const arms = armsOf(plan);
+	if (arms.length === 1 && !plan.clauses.some(hasLead)) {
+		const where = whereOf(plan.clauses, 'r', parameters);
+		return parameters.query(`select count(*) from ${relation(plan.table)} r where ${where}`, isPrepared(plan));
+	}
+	return parameters.query(`select ${arms.map((arm) => countOf(arm, parameters)).join(' + ')}`, false);
+}
+
+function countOf({ clauses, resourceType, table }: SearchPlan, parameters: Parameters): string {
 	const takenIn = clauses.some(hasLead) ? 'taken-in' : 'all';
 	const where = whereOf(clauses, 'r', parameters, takenIn);
-	if (takenIn === 'all') return parameters.query(`select count(*) from ${relation(table)} r where ${where}`, isPrepared(plan));
+	if (takenIn === 'all') return `(select count(*) from ${relation(table)} r where ${where})`;
 	const later = `${whereOf(clauses, 'r', parameters, 'later')} and ${isLater(resourceType, 'r')}`;
-	const both = `
-		select (select count(*) from ${relation(table)} r where ${where} and ${isTakenIn(resourceType, 'r')})
-			+ (select count(*) from ${relation(table)} r where ${later} and r.site_id = $1)`;
-	return parameters.query(both, false);
+	return `(select count(*) from ${relation(table)} r where ${where} and ${isTakenIn(resourceType, 'r')})
+		+ (select count(*) from ${relation(table)} r where ${later} and r.site_id = $1)`;
 }
 
 export interface InclusionBounds {
@@ -243,6 +272,10 @@ function includedRows(
  * they are planned each time.
  */
 function isPrepared(plan: SearchPlan): boolean {
+	return armsOf(plan).every(isArmPrepared);
+}
+
+function isArmPrepared(plan: SearchPlan): boolean {
 	const { clauses, sort } = plan;
 	if (clauses.length > 2 || clauses.some((clause) => alternativesOf(clause) !== 1)) return false;
 	if ((choosesItself(clauses) && isWalkable(sort)) || isByTexts(plan)) return true;
@@ -260,6 +293,7 @@ function isSelective(clause: Clause): boolean {
 function alternativesOf(clause: Clause): number {
 	switch (clause.kind) {
 		case 'present':
+		case 'absent':
 			return 1;
 		case 'terms':
 			return clause.terms.length;

@@ -230,7 +230,7 @@ function isLedOrFree(clause: Clause): boolean {
 /** Tells whether no index helps to find the rows that fulfil a clause. */
 export function isFree(clause: Clause): boolean {
 	if (clause.kind === 'any' || clause.kind === 'all') return clause.clauses.every(isFree);
-	return ['element', 'items', 'not', 'listed', 'present'].includes(clause.kind);
+	return ['element', 'items', 'not', 'listed', 'present', 'absent'].includes(clause.kind);
 }
 
 /** Tells whether an index of the table leads to the rows that fulfil a clause, and may be asked how many there are. */
