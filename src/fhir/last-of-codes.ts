@@ -1,6 +1,6 @@
 /** An observation with what it is grouped by. */
 interface Grouped {
-	patientId: string;
+	subject: string;
 	codes: readonly string[];
 	time: string;
 }
@@ -12,10 +12,10 @@ interface Grouped {
  */
 export function lastOfCodes<Item extends Grouped>(observations: readonly Item[], max: number): Item[] {
 	const groups = new CodeGroups();
-	for (const { patientId, codes } of observations) groups.join(codes.map((code) => `${patientId} ${code}`));
+	for (const { subject, codes } of observations) groups.join(codes.map((code) => `${subject} ${code}`));
 	const chosen = new Map<string, { count: number; time: string }>();
-	return observations.filter(({ patientId, codes, time }) => {
-		const group = groups.nameOf(`${patientId} ${codes[0] ?? ''}`);
+	return observations.filter(({ subject, codes, time }) => {
+		const group = groups.nameOf(`${subject} ${codes[0] ?? ''}`);
 		const held = chosen.get(group);
 		if (held !== undefined && held.count >= max && held.time !== time) return false;
 		chosen.set(group, { count: (held?.count ?? 0) + 1, time });

@@ -9,7 +9,8 @@ import { lastObservationsQuery, observationsInOrderQuery } from './statements/la
 /** What an observation is grouped by. */
 export interface DatedObservation {
 	rowId: string;
-	patientId: string;
+	/** The row of its patient, or the text of the reference to another subject. */
+	subject: string;
 	/** Its codes, each with its system, or its text if it has no code. */
 	codes: readonly string[];
 	/** The moment at which it begins. Equal texts are equal moments. */
@@ -28,8 +29,8 @@ export async function datedObservations(
 	return { found: rows.slice(0, rowsMax).map(datedOf), cut: rows.length > rowsMax };
 }
 
-function datedOf([rowId, patientId, system, value, further, text, time]: readonly Cell[]): DatedObservation {
-	return { rowId: rowId ?? '', patientId: patientId ?? '', codes: codesOf({ system, value, further, text }), time: time ?? '' };
+function datedOf([rowId, subject, system, value, further, text, time]: readonly Cell[]): DatedObservation {
+	return { rowId: rowId ?? '', subject: subject ?? '', codes: codesOf({ system, value, further, text }), time: time ?? '' };
 }
 
 /** Each further coding has three texts, of which the first has system and code (`codingColumns` of the definitions). */

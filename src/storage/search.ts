@@ -82,7 +82,7 @@ export async function searchResources(reader: Reader, siteId: string, plan: Sear
 export async function countResources(reader: Reader, siteId: string, plan: SearchPlan): Promise<number> {
 	const { statement, values } = countQuery(siteId, plan);
 	const rows = await reader.run(statement, values);
-	return Number(rows[0]?.[0]);
+	return rows.reduce((sum, [count]) => sum + Number(count), 0);
 }
 
 export interface Included {

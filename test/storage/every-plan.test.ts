@@ -5,6 +5,7 @@ import { newId } from '#core/id.ts';
 import { compartmentClause, compartments, membershipOf } from '#fhir/compartment.ts';
 import type { ResourceDefinition, SearchParameter } from '#fhir/resource.ts';
 import { definitionOf, resources } from '#fhir/resources/index.ts';
+import { dividedReference } from '#fhir/search/divided-reference.ts';
 import { namesResources } from '#fhir/search/named.ts';
 import { commonParameters } from '#fhir/search/parameter.ts';
 import { parseSearch } from '#fhir/search/parse.ts';
@@ -188,7 +189,9 @@ function queriesOf(definition: ResourceDefinition, name: string, parameter: Sear
 }
 
 function referencesOf(parameter: SearchParameter & { type: 'reference' }): string[] {
-	const [target = 'Patient'] = parameter.targets;
+	const [target = 'Patient', other] = parameter.targets;
+	if (dividedReference(parameter) !== undefined)
+		return [`=${target}/${rowId}`, `=${other}/${rowId}`, `=${rowId}`, `=${target}/${rowId},${other}/${rowId}`, ':identifier=urn:s|rare'];
 	const byIdentifier = parameter.match === 'column' && parameter.path === undefined ? [] : [':identifier=urn:s|rare'];
 	return [`=${target}/${rowId}`, ...(parameter.match === 'column' ? [] : byIdentifier)];
 }
@@ -248,7 +251,8 @@ describe(`in a database of ${patients} patients an index leads to what is asked 
 			withParameters((_definition, name, parameter) =>
 				named(parameter)
 					.slice(0, 2)
-					.map(({ type, search }) => `${name}:${type}.${search['identifier'] === undefined ? '_tag' : 'identifier'}=rare`),
+					.map(({ type, search }) => `${name}:${type}.${search['identifier'] === undefined ? '_tag' : 'identifier'}=rare`)
+					.concat(dividedReference(parameter) === undefined ? [] : [`${name}.identifier=urn:s|rare`]),
 			),
 		));
 

@@ -161,23 +161,24 @@ function beyond(plan: SearchPlan, after: PagePosition, index: number, parameters
 
 const hasLead = (clause: Clause) => leadsOf(clause).length > 0;
 
+/** Counts what a search finds. There is one row, or one for each of the searches into which it divides. */
 export function countQuery(siteId: string, plan: SearchPlan): Query {
 	const parameters = new Parameters(siteId);
 	const arms = armsOf(plan);
-	if (arms.length === 1 && !plan.clauses.some(hasLead)) {
-		const where = whereOf(plan.clauses, 'r', parameters);
-		return parameters.query(`select count(*) from ${relation(plan.table)} r where ${where}`, isPrepared(plan));
-	}
-	return parameters.query(`select ${arms.map((arm) => countOf(arm, parameters)).join(' + ')}`, false);
+	return parameters.query(
+		arms.map((arm) => countOf(arm, parameters)).join(' union all '),
+		arms.length === 1 && !plan.clauses.some(hasLead) && isPrepared(plan),
+	);
 }
 
 function countOf({ clauses, resourceType, table }: SearchPlan, parameters: Parameters): string {
 	const takenIn = clauses.some(hasLead) ? 'taken-in' : 'all';
 	const where = whereOf(clauses, 'r', parameters, takenIn);
-	if (takenIn === 'all') return `(select count(*) from ${relation(table)} r where ${where})`;
+	if (takenIn === 'all') return `select count(*) from ${relation(table)} r where ${where}`;
 	const later = `${whereOf(clauses, 'r', parameters, 'later')} and ${isLater(resourceType, 'r')}`;
-	return `(select count(*) from ${relation(table)} r where ${where} and ${isTakenIn(resourceType, 'r')})
-		+ (select count(*) from ${relation(table)} r where ${later} and r.site_id = $1)`;
+	return `
+		select (select count(*) from ${relation(table)} r where ${where} and ${isTakenIn(resourceType, 'r')})
+			+ (select count(*) from ${relation(table)} r where ${later} and r.site_id = $1)`;
 }
 
 export interface InclusionBounds {

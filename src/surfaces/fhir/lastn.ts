@@ -61,8 +61,8 @@ function parametersOf(query: string): { max: number | undefined; search: string 
 	return { max: Number(given), search: parameters.toString() };
 }
 
-/** Values of a patient by an id or a number lead to few patients. Any other search of patients may lead to all of a site. */
-const ofPatient = /^(?:patient|subject)(?::Patient)?(?:\.identifier|\._id)?$/;
+/** Values of a patient, or of another subject, by an id or a number lead to few. Any other search of patients may lead to all of a site. */
+const ofPatient = /^(?:patient|subject)(?::[A-Z][A-Za-z]*)?(?:\.identifier|\._id)?$/;
 /** The parameters about a code, and `category`. */
 const ofCode = /^(?:category|[a-z-]*(?:code|concept)[a-z-]*)(?=[:.]|$)/;
 
