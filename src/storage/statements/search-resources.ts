@@ -273,7 +273,30 @@ function includedRows(
  * they are planned each time.
  */
 function isPrepared(plan: SearchPlan): boolean {
+	const [only, ...others] = plan.clauses;
+	if (only?.kind === 'either' && others.length === 0 && plan.sort.length === 0 && isByIdentifier(only)) return true;
 	return armsOf(plan).every(isArmPrepared);
+}
+
+/**
+ * Tells whether a search finds what refers to resources of an identifier, whatever their type. Few have it, and to plan the statement takes ten times as long
+ * as to carry it out.
+ */
+function isByIdentifier(clause: Clause): boolean {
+	const isKey = (part: Clause) =>
+		alternativesOf(part) === 1 &&
+		(part.kind === 'terms' || (part.kind === 'identifier' && part.tokens.every(({ value }) => value !== undefined)));
+	switch (clause.kind) {
+		case 'either':
+		case 'all':
+			return clause.clauses.every(isByIdentifier);
+		case 'led':
+			return clause.lead.terms.length === 0 && clause.lead.through.every(({ clauses }) => clauses.every(isKey));
+		case 'through':
+			return clause.clauses.every(isKey);
+		default:
+			return clause.kind === 'absent';
+	}
 }
 
 function isArmPrepared(plan: SearchPlan): boolean {
@@ -328,8 +351,10 @@ function testsOf(test: ElementTest): number {
 			return 1;
 		case 'token':
 			return test.tokens.length;
-		case 'text':
 		case 'reference':
+			// They are one list, however many they are: an id alone may be that of several types.
+			return Math.min(test.values.length, 1);
+		case 'text':
 		case 'uri':
 			return test.values.length;
 		case 'quantity':
