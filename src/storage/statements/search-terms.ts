@@ -75,6 +75,16 @@ export function referringElementCondition(
 	const source = parameters.alias();
 	const where = whereOf(clauses, source, parameters);
 	const named = paths.map((path) => referencedIds(source, path, type)).join(' union all ');
+	// A merge leaves references as they are, so who is named may stand for the survivor.
+	const [id, followed] = type === 'Patient' ? ['s.id', ` cross join lateral ${survivorsToo} s (id)`] : ['n.id', ''];
 	// As an array, whatever the planner thinks of how many there are: it leads to rows by their ids.
-	return `${alias}.id = any(array(select n.id from ${relation(table)} ${source} cross join lateral (${named}) n (id) where ${where}))`;
+	return `${alias}.id = any(array(
+		select ${id} from ${relation(table)} ${source} cross join lateral (${named}) n (id)${followed} where ${where}
+	))`;
 }
+
+/** The named patient, and the one who replaced it. */
+const survivorsToo = `(
+	select n.id union all
+	select tributary_survivor($1, p.merged_into) from patient p where p.site_id = $1 and p.id = n.id and p.merged_into is not null
+)`;
