@@ -8,7 +8,7 @@ import type { ProcedureStep } from '#record/procedure-step.ts';
 import { valuesOf } from './elements.ts';
 import { accessionOf, factsOf, type LocalTimes, studiesOf, tags } from './facts.ts';
 import { takeStep } from './machine.ts';
-import { namesSame, patientIn } from './patient.ts';
+import { namesOther, namesSame, patientIn } from './patient.ts';
 import { MppsRefusal } from './refusal.ts';
 import type { SentStepReport } from './report.ts';
 
@@ -63,6 +63,8 @@ function compose(
 	const flags: Flag[] = step === 'late' ? [{ code: 'late-report', text: `the first report of the session says ${status}` }] : [];
 	const before: JsonObject | undefined = held && parseExact(held.attributes);
 	const attributes = before ? merged(before, report, flags) : report.attributes;
+	if (before && namesOther(before, attributes))
+		flags.push({ code: 'other-patient', text: 'the report gives the session another Patient ID' });
 	const text = JSON.stringify(attributes);
 	if (Buffer.byteLength(text) > bytesMax) throw new MppsRefusal('size', `the attributes of the session are longer than ${bytesMax} bytes`);
 	const facts = factsOf(attributes, times);

@@ -25,6 +25,12 @@ export function namesSame(before: JsonObject, after: JsonObject): boolean {
 	return JSON.stringify(patientIn(before)) === JSON.stringify(patientIn(after));
 }
 
+/** Tells whether a later state of a step has another number of the patient than one that is known, which is seldom a correction. */
+export function namesOther(before: JsonObject, after: JsonObject): boolean {
+	const [held, stated] = [patientIn(before)?.id ?? '', patientIn(after)?.id ?? ''];
+	return held !== '' && held !== stated;
+}
+
 /** The component groups of a PN in the DICOM JSON Model (PS3.18 F.2.2) as one text. */
 function wholeNameAt(attributes: JsonObject, tag: string): string {
 	const first = valuesOf(attributes, tag)?.[0];

@@ -88,6 +88,24 @@ describe('a procedure step', { timeout: 120_000 }, () => {
 		assert.deepEqual([await patientOf('1.16'), await patientOf('1.17')], ['OfLAB', undefined]);
 	});
 
+	test('that changes within a session is flagged', async () => {
+		const of = (id: string) => ({ '00100020': { vr: 'LO', Value: [id] } });
+		const flagsOf = async (session: string) => {
+			const rows = await service.rows<{ flags: string | null }>(
+				`select flags::text as flags from message_log where control_id = $1 order by sequence`,
+				[session],
+			);
+			return rows.map(({ flags }) => flags?.includes('other-patient') === true);
+		};
+		assert.equal((await report('1.20.8', '1.20', 'IN PROGRESS', of('M20'))).status, 200);
+		assert.equal((await report('1.20.8', '1.20', 'IN PROGRESS', {})).status, 200);
+		assert.equal((await report('1.20.8', '1.20', 'COMPLETED', of('M21'))).status, 200);
+		assert.deepEqual(await flagsOf('1.20.8'), [false, false, true]);
+		assert.equal((await report('1.21.8', '1.21', 'IN PROGRESS', {})).status, 200);
+		assert.equal((await report('1.21.8', '1.21', 'COMPLETED', of('M21'))).status, 200);
+		assert.deepEqual(await flagsOf('1.21.8'), [false, false], 'a number that was not known is filled in');
+	});
+
 	test('of another person under a known number is listed as the setting says, and a held one settles nothing', async () => {
 		await admit('M18', 'HOSP', 'Right');
 		const demographics = {
