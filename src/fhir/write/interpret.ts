@@ -248,6 +248,8 @@ function patching(
 	{ notices, ...settings }: WriteSettings & { notices: OutcomeIssue[] },
 ): ResourceChange['compose'] {
 	const operations = readPatch(body ?? null);
+	// Whether a test holds tells what the resource states.
+	if (operations.some(({ op }) => op === 'test')) requireScope(settings.scopes, definition.type, 'r');
 	const { repetitionsMax } = settings.limits;
 	return (held: HeldContent | undefined, resolved) => {
 		if (held === undefined) throw new Failure('not-found', `there is no ${definition.type} with this id`);

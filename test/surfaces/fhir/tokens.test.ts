@@ -299,6 +299,8 @@ describe('the scopes of an access token', { timeout: 120_000 }, () => {
 
 	test('show nothing of a type in the answer to a write', async () => {
 		const headers = { 'Content-Type': 'application/json-patch+json', ...(await as('system/Observation.u')) };
+		const tested = json([{ op: 'test', path: '/status', value: 'final' }]);
+		assert.equal((await ask(`/fhir/Observation/${observation}`, headers, { method: 'PATCH', body: tested })).status, 403);
 		const patch = json([{ op: 'replace', path: '/status', value: 'amended' }]);
 		const answer = await ask(`/fhir/Observation/${observation}`, headers, { method: 'PATCH', body: patch });
 		assert.deepEqual([answer.status, answer.body], [200, undefined]);
