@@ -12,13 +12,14 @@ import {
 	conformsTo,
 	identifiersOf,
 	informant,
+	isDenied,
+	isInError,
 	isNegated,
 	notes,
 	put,
 	type Reading,
 	relatedObservation,
 	relatedTo,
-	statusOf,
 	timing,
 } from './statement.ts';
 import { allergyObservations, criticalities, reactions, severities, statuses } from './templates.ts';
@@ -103,14 +104,14 @@ function allergyOf(observation: XmlElement, concern: Concern | undefined, readin
 	const value = observation.first('value');
 	const kind = entryOf(kinds, value?.attribute('code') ?? '') ?? entryOf(kinds, observation.first('code')?.attribute('code') ?? '');
 	const substance = substanceOf(observation, reading);
-	const isNone = isNegated(observation) && substance === undefined && !isAllergyItself(observation, kind, reading);
+	const isNone = isDenied(observation, concern) && substance === undefined && !isAllergyItself(observation, kind, reading);
 	const code = isNone ? noKnown(kind, value, reading) : (substance ?? codeOrText(valueOrCode(observation), observation, reading));
 	if (code === undefined) return undefined;
 	const resource: JsonObject = {};
 	const end = time(observation.first('effectiveTime', 'high'), context);
 	if (end !== undefined) resource['extension'] = [{ url: abatementUrl, valueDateTime: end }];
 	put(resource, 'identifier', identifiersOf(observation, context));
-	const verification = verificationOf(observation, isNone);
+	const verification = verificationOf(observation, concern, isNone);
 	// Ait-2: what was entered in error has no clinical status.
 	if (verification !== 'entered-in-error') {
 		resource['clinicalStatus'] = coded('allergyintolerance-clinical', clinicalStatus(observation, concern, end !== undefined));
@@ -182,9 +183,9 @@ function clinicalStatus(observation: XmlElement, concern: Concern | undefined, h
 	return ['completed', 'suspended', 'aborted'].includes(concern?.status ?? '') ? 'inactive' : 'active';
 }
 
-function verificationOf(observation: XmlElement, isNone: boolean): string {
-	if (statusOf(observation) === 'nullified') return 'entered-in-error';
-	return isNegated(observation) && !isNone ? 'refuted' : 'confirmed';
+function verificationOf(observation: XmlElement, concern: Concern | undefined, isNone: boolean): string {
+	if (isInError(observation, concern)) return 'entered-in-error';
+	return isDenied(observation, concern) && !isNone ? 'refuted' : 'confirmed';
 }
 
 const criticalityCodes: Readonly<Record<string, string>> = { CRITH: 'high', CRITL: 'low', CRITU: 'unable-to-assess' };

@@ -11,7 +11,17 @@ import { condition, type ProblemCategory } from './problem.ts';
 import { procedure } from './procedure.ts';
 import { isImagingCode, reports } from './report.ts';
 import { type Section, type SectionKind, sectionsOf } from './sections.ts';
-import { type Concern, concernOf, conformsTo, firstId, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
+import {
+	type Concern,
+	concernOf,
+	conformsTo,
+	firstId,
+	isNegated,
+	type Reading,
+	relatedTo,
+	statementIn,
+	whyNotStated,
+} from './statement.ts';
 import * as templates from './templates.ts';
 
 /** Reads the entries of all sections in document order. Entries that nothing understands are noted with `context.skipped`. */
@@ -179,7 +189,7 @@ class SectionReader {
 		const concern = statement.name === 'act' ? concernOf(statement, observations.length, this.#reading) : undefined;
 		if (observations.length === 0) context.skipped(statement, 'it holds no observation of what it is concerned with');
 		for (const observation of observations) {
-			const why = observation === statement ? undefined : whyNotStated(observation);
+			const why = observation === statement ? undefined : whyNotConcerned(observation, concern);
 			const resource = why === undefined ? read(observation, concern) : undefined;
 			if (resource === undefined) context.skipped(observation, why ?? 'neither a code nor a text says what it is');
 			else this.#add(resourceType, observation, resource);
@@ -221,6 +231,13 @@ class SectionReader {
 		this.drafts.push(draft);
 		this.tops.push(draft);
 	}
+}
+
+/** Why an observation of an act is none of the patient's; undefined when it is one. */
+function whyNotConcerned(observation: XmlElement, concern: Concern | undefined): string | undefined {
+	// To deny a denial is to affirm, yet senders may mean one denial by both.
+	const isAmbiguous = concern?.isNegated === true && isNegated(observation);
+	return isAmbiguous ? 'it is negated within an act that is negated, too' : whyNotStated(observation);
 }
 
 /** How sections begin that say there is nothing to say. */

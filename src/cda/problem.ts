@@ -11,13 +11,13 @@ import {
 	concepts,
 	identifiersOf,
 	informant,
-	isNegated,
+	isDenied,
+	isInError,
 	notes,
 	put,
 	type Reading,
 	relatedObservation,
 	relatedTo,
-	statusOf,
 	timing,
 } from './statement.ts';
 import { agesAtOnset, severities, statuses } from './templates.ts';
@@ -44,18 +44,19 @@ export function condition(
 	category: ProblemCategory,
 	reading: Reading,
 ): JsonObject | undefined {
-	const problem = problemOf(observation, reading);
+	const isNegated = isDenied(observation, concern);
+	const problem = problemOf(observation, isNegated, reading);
 	if (problem === undefined) return undefined;
 	const { context } = reading;
 	const resource: JsonObject = {};
 	put(resource, 'extension', assertedDate(observation, reading));
 	put(resource, 'identifier', identifiersOf(observation, context));
 	const course = courseOf(observation, concern, reading);
-	const verification = verificationOf(observation, problem.isNone, course.ruledOut);
+	const isError = isInError(observation, concern);
+	const verification = isNegated && !problem.isNone ? 'refuted' : (course.ruledOut ?? 'confirmed');
 	// Con-5: what was entered in error has no clinical status; con-4: and so no end.
-	const isError = verification === 'entered-in-error';
 	if (!isError) resource['clinicalStatus'] = code('condition-clinical', course.status);
-	resource['verificationStatus'] = code('condition-ver-status', verification);
+	resource['verificationStatus'] = code('condition-ver-status', isError ? 'entered-in-error' : verification);
 	resource['category'] = [
 		{ coding: [{ system: `${terminology}condition-category`, code: category, display: categories[category] }] },
 		...typesOf(observation, problem.fromValue, reading),
@@ -105,10 +106,10 @@ interface Problem {
 const anyProblem: ReadonlySet<string> = new Set(['55607006', '64572001', '404684003']);
 const noProblems = { system: snomed, code: '160245001', display: 'No current problems or disability' };
 
-function problemOf(observation: XmlElement, reading: Reading): Problem | undefined {
+function problemOf(observation: XmlElement, isNegated: boolean, reading: Reading): Problem | undefined {
 	const [value, ...others] = observation.children('value');
 	for (const other of others) reading.context.skipped(other, 'a problem has one value here');
-	if (value !== undefined && isNegated(observation) && anyProblem.has(value.attribute('code'))) {
+	if (value !== undefined && isNegated && anyProblem.has(value.attribute('code'))) {
 		const text = reading.narrative.textIn(value.first('originalText')) || noProblems.display;
 		return { code: { coding: [noProblems], text }, isNone: true, fromValue: true };
 	}
@@ -180,12 +181,6 @@ function endedStatus(stated: string | undefined): string {
 /** Maps the status of the act (CF-ConditionClinicalStatus). A completed concern is no longer tracked. */
 function concernStatus(concern: Concern | undefined): string {
 	return ['completed', 'suspended', 'aborted'].includes(concern?.status ?? '') ? 'inactive' : 'active';
-}
-
-function verificationOf(observation: XmlElement, isNone: boolean, stated: string | undefined): string {
-	if (statusOf(observation) === 'nullified') return 'entered-in-error';
-	if (isNegated(observation) && !isNone) return 'refuted';
-	return stated ?? 'confirmed';
 }
 
 /** A year where no unit is given; undefined for what is no age (age-1). */

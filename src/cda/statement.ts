@@ -205,6 +205,7 @@ export function isShort(value: Json | undefined): boolean {
 /** Returns the values that observations inherit from their act; they inherit the notes in any case. */
 export interface Concern {
 	status: string;
+	isNegated: boolean;
 	authorship: Authorship | undefined;
 	informant: Reference | undefined;
 	notes: readonly Annotation[];
@@ -215,6 +216,7 @@ export function concernOf(act: XmlElement, count: number, reading: Reading): Con
 	const { context } = reading;
 	const found: Concern = {
 		status: statusOf(act),
+		isNegated: isNegated(act),
 		authorship: authorship(act, context),
 		informant: informant(act, context),
 		notes: notes(act, reading),
@@ -222,6 +224,16 @@ export function concernOf(act: XmlElement, count: number, reading: Reading): Con
 	if (count <= 1 || isShort([found.authorship?.author ?? null, found.informant ?? null, [...found.notes]])) return found;
 	context.skipped(act, 'what it says besides its observations is too long to be repeated in each of them');
 	return { ...found, authorship: undefined, informant: undefined, notes: [] };
+}
+
+/** Tells whether the observation is denied. Act.negationInd negates an act with its components (HL7 v3 RIM), of which this one is what it is about. */
+export function isDenied(observation: XmlElement, concern: Concern | undefined): boolean {
+	return isNegated(observation) || concern?.isNegated === true;
+}
+
+/** Tells whether the observation, or the act that it stands in, was created in error (ActStatus nullified). */
+export function isInError(observation: XmlElement, concern: Concern | undefined): boolean {
+	return statusOf(observation) === 'nullified' || concern?.status === 'nullified';
 }
 
 /** Comments of a statement (C-CDA Comment Activity, Note Activity; IHE PCC Comment). */

@@ -14,13 +14,13 @@ const severity = (code: string) => related(8, `<code code="SEV" codeSystem="2.16
 const reaction = (content: string) => related(9, content, 'MFST');
 const hives = `<value xsi:type="CD" code="247472004" ${snomed} displayName="Hives"/>`;
 
-const concern = (observation: string, attributes = '', status = 'active') =>
+const concern = (observation: string, attributes = '', status = 'active', act = '') =>
 	entry(
-		`<act classCode="ACT" moodCode="EVN">${entryTemplate(30)}<statusCode code="${status}"/><entryRelationship typeCode="SUBJ">` +
+		`<act classCode="ACT" moodCode="EVN" ${act}>${entryTemplate(30)}<statusCode code="${status}"/><entryRelationship typeCode="SUBJ">` +
 			`<observation classCode="OBS" moodCode="EVN" ${attributes}>${entryTemplate(7)}${observation}</observation></entryRelationship></act>`,
 	);
-function allergy(observation: string, attributes = '', status = 'active'): JsonObject {
-	return resourcesOf(section('48765-2', concern(observation, attributes, status)))[0] ?? assert.fail('there is no allergy');
+function allergy(observation: string, attributes = '', status = 'active', act = ''): JsonObject {
+	return resourcesOf(section('48765-2', concern(observation, attributes, status, act)))[0] ?? assert.fail('there is no allergy');
 }
 const codeIn = (resource: JsonObject, element: string) =>
 	(resource[element] as { coding: { code: string }[] } | undefined)?.coding[0]?.code;
@@ -94,6 +94,15 @@ describe('an allergy observation', () => {
 			const resource = allergy(value(code) + substance('<code nullFlavor="NA"/>'), 'negationInd="true"');
 			assert.deepEqual([codeIn(resource, 'verificationStatus'), codeIn(resource, 'code')], ['confirmed', none]);
 		}
+	});
+
+	test('is denied and entered in error with its act', () => {
+		const refuted = allergy(value('416098002') + penicillin, '', 'active', 'negationInd="true"');
+		assert.deepEqual([codeIn(refuted, 'verificationStatus'), codeIn(refuted, 'code')], ['refuted', '7980']);
+		const none = allergy(value('416098002'), '', 'active', 'negationInd="true"');
+		assert.deepEqual([codeIn(none, 'verificationStatus'), codeIn(none, 'code')], ['confirmed', '409137002']);
+		const error = allergy(value('416098002') + penicillin, '', 'nullified');
+		assert.deepEqual([codeIn(error, 'verificationStatus'), error['clinicalStatus']], ['entered-in-error', undefined]);
 	});
 
 	test('its clinical status: the status observation, an end, the act', () => {

@@ -7,9 +7,9 @@ const snomed = 'codeSystem="2.16.840.1.113883.6.96"';
 const asthma = `<value xsi:type="CD" code="195967001" ${snomed} displayName="Asthma"/>`;
 
 /** A problem concern act around one problem observation. */
-const concern = (observation: string, { status = 'active', attributes = '', more = '' } = {}) =>
+const concern = (observation: string, { status = 'active', attributes = '', more = '', act = '' } = {}) =>
 	entry(
-		`<act classCode="ACT" moodCode="EVN">${entryTemplate(3)}<statusCode code="${status}"/>${more}<entryRelationship typeCode="SUBJ">` +
+		`<act classCode="ACT" moodCode="EVN" ${act}>${entryTemplate(3)}<statusCode code="${status}"/>${more}<entryRelationship typeCode="SUBJ">` +
 			`<observation classCode="OBS" moodCode="EVN" ${attributes}>${entryTemplate(4)}${observation}</observation></entryRelationship></act>`,
 	);
 const related = (template: string | number, value: string, typeCode = 'REFR') =>
@@ -18,7 +18,7 @@ const status = (code: string) => related(6, `<value xsi:type="CD" code="${code}"
 const period = (low: string, high: string) => `<effectiveTime>${low}${high}</effectiveTime>`;
 
 const problems = (entries: string, text = '') => resourcesOf(section('11450-4', entries, text));
-function problem(observation: string, options: { status?: string; attributes?: string; more?: string } = {}): JsonObject {
+function problem(observation: string, options: { status?: string; attributes?: string; more?: string; act?: string } = {}): JsonObject {
 	return problems(concern(observation, options))[0] ?? assert.fail('there is no problem');
 }
 const codeIn = (resource: JsonObject, element: string) =>
@@ -111,6 +111,24 @@ describe('a problem observation', () => {
 		const resource = problem(`<statusCode code="nullified"/>${asthma}${period('', high)}`);
 		assert.equal(codeIn(resource, 'verificationStatus'), 'entered-in-error');
 		assert.deepEqual([resource['clinicalStatus'], resource['abatementDateTime']], [undefined, undefined]);
+	});
+
+	test('is denied and entered in error with its act', () => {
+		const act = 'negationInd="true"';
+		const refuted = problem(asthma, { act });
+		assert.deepEqual([codeIn(refuted, 'verificationStatus'), codeIn(refuted, 'code')], ['refuted', '195967001']);
+		const none = problem(`<value xsi:type="CD" code="55607006" ${snomed}/>`, { act });
+		assert.deepEqual([codeIn(none, 'verificationStatus'), codeIn(none, 'code')], ['confirmed', '160245001']);
+		const error = problem(asthma + period('', high), { status: 'nullified', act });
+		assert.equal(codeIn(error, 'verificationStatus'), 'entered-in-error');
+		assert.deepEqual([error['clinicalStatus'], error['abatementDateTime']], [undefined, undefined]);
+	});
+
+	test('negated in a negated act it is left out and noted', () => {
+		const negated = concern(asthma, { act: 'negationInd="true"', attributes: 'negationInd="true"' });
+		const { entries, flags } = readDocument(clinicalDocument(section('11450-4', negated)));
+		assert.deepEqual(entries, []);
+		assert.match(flags.join(), /observation was left out: it is negated within an act that is negated, too$/);
 	});
 
 	test('the date of the diagnosis stands beside it', () => {
