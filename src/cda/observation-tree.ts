@@ -2,8 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import type { Draft } from './draft.ts';
 import { handedDown, observed, panel, type Surroundings, within } from './observation.ts';
-import { conformsTo, firstId, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
-import { comments } from './templates.ts';
+import { firstId, isComment, isNegated, type Reading, relatedTo, statementIn, whyNotStated } from './statement.ts';
 
 /** How FHIR says that an observation has another one within it, by the typeCode of the relation. */
 const relations: Readonly<Record<string, string>> = { COMP: 'hasMember', SPRT: 'derivedFrom' };
@@ -43,8 +42,9 @@ export class ObservationTree {
 	}
 
 	#readPanel(organizer: XmlElement, outer: Surroundings): Draft[] {
-		const inner = within(organizer, outer, this.#reading);
-		const members = this.#readAll(componentsOf(organizer), handedDown(organizer, inner, this.#reading));
+		const parts = componentsOf(organizer);
+		const inner = within(organizer, outer, this.#reading, parts);
+		const members = this.#readAll(parts, handedDown(organizer, inner, this.#reading));
 		const resources = members.map(({ resource }) => resource);
 		return [this.#add(organizer, panel(organizer, inner, resources, this.#reading), { hasMember: members })];
 	}
@@ -68,15 +68,18 @@ export class ObservationTree {
 
 	/** IHE XD-LAB: a specialty, or what is done with a specimen; the observations stand in it. */
 	#readAct(act: XmlElement, outer: Surroundings): Draft[] {
-		const related = relatedTo(act).filter(({ statement }) => !isComment(statement));
-		if (related.length === 0 && !isComment(act)) this.#reading.context.skipped(act, 'it holds no observation');
-		const inner = handedDown(act, within(act, outer, this.#reading), this.#reading);
-		const statements = related.map(({ statement }) => statement);
-		return this.#readAll(statements, inner);
+		const parts = relatedTo(act).map(({ statement }) => statement);
+		const why = whyWithoutObservations(act, parts);
+		if (why !== undefined) {
+			this.#reading.context.skipped(act, why);
+			return [];
+		}
+		return this.#readAll(parts, handedDown(act, within(act, outer, this.#reading, parts), this.#reading));
 	}
 
-	#readAll(statements: readonly XmlElement[], outer: Surroundings): Draft[] {
-		return statements.flatMap((statement) => this.#readInner(statement, outer));
+	/** Comments among the parts are notes of the others. */
+	#readAll(parts: readonly XmlElement[], outer: Surroundings): Draft[] {
+		return parts.filter((part) => !isComment(part)).flatMap((part) => this.#readInner(part, outer));
 	}
 
 	#add(statement: XmlElement, resource: JsonObject, refers: Readonly<Record<string, readonly Draft[]>>): Draft {
@@ -88,8 +91,10 @@ export class ObservationTree {
 	}
 }
 
-function isComment(statement: XmlElement): boolean {
-	return statement.name === 'act' && (conformsTo(statement, comments) || statement.first('code')?.attribute('code') === '48767-8');
+function whyWithoutObservations(act: XmlElement, parts: readonly XmlElement[]): string | undefined {
+	if (isNegated(act)) return 'it is negated, for which Observation has no element';
+	if (isComment(act)) return 'it is a comment on no observation';
+	return parts.every(isComment) ? 'it holds no observation' : undefined;
 }
 
 /** Sorts by sequenceNumber if every component has one. */

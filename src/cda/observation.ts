@@ -1,8 +1,10 @@
 import type { JsonObject } from '#core/json.ts';
-import type { CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
+import type { Annotation, CodeableConcept, Period, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import {
+	annotations,
+	authors,
 	codeOrText,
 	concept,
 	identifiersOf,
@@ -35,8 +37,14 @@ export interface Surroundings {
 	title: string;
 	status: string;
 	timing: JsonObject;
+	/** True within an organizer or act that was created in error (ActStatus nullified). */
+	isInError: boolean;
 	performer: readonly Reference[];
+	/** They stand for performers where there are none. */
+	authors: readonly Reference[];
 	specimen: Reference | undefined;
+	/** Comments of the organizers and acts. */
+	notes: readonly Annotation[];
 }
 
 /** Returns the values for an entry of a section. Observations of an imaging report state no status (DIR). */
@@ -46,30 +54,42 @@ export function surroundings(category: ObservationCategory, title: string): Surr
 		title: isShort(title) ? title : '',
 		status: category === 'imaging' ? 'completed' : '',
 		timing: {},
+		isInError: false,
 		performer: [],
+		authors: [],
 		specimen: undefined,
+		notes: [],
 	};
 }
 
-/** Returns the values that inner statements inherit. */
-export function within(statement: XmlElement, outer: Surroundings, reading: Reading): Surroundings {
+/** Returns the values that inner statements inherit. `parts` are those of an organizer or act, whose comments hold for the other parts. */
+export function within(statement: XmlElement, outer: Surroundings, reading: Reading, parts: readonly XmlElement[] = []): Surroundings {
 	const performer = performers(statement, reading.context);
+	const author = authors(statement, reading.context);
 	const when = effective(statement, reading);
 	return {
 		category: outer.category,
 		title: outer.title,
 		status: statusOf(statement) || outer.status,
 		timing: Object.keys(when).length > 0 ? when : outer.timing,
+		// What an observation is derived from may be right though that observation is not.
+		isInError: outer.isInError || (statement.name !== 'observation' && statusOf(statement) === 'nullified'),
 		performer: performer.length > 0 ? performer : outer.performer,
+		authors: author.length > 0 ? author : outer.authors,
 		specimen: specimenOf(statement, reading) ?? outer.specimen,
+		notes: [...annotations(parts, reading), ...outer.notes],
 	};
 }
 
 /** Returns the values that the statements inside one with `own` inherit. */
 export function handedDown(statement: XmlElement, own: Surroundings, { context }: Reading): Surroundings {
-	if (isShort([[...own.performer], own.specimen ?? null])) return own;
-	context.skipped(statement, 'its performers and specimen are too long to be repeated in each observation within it');
-	return { ...own, performer: [], specimen: undefined };
+	const isBrief = isShort([[...own.performer], [...own.authors], own.specimen ?? null]);
+	if (!isBrief)
+		context.skipped(statement, 'its performers, authors and specimen are too long to be repeated in each observation within it');
+	const hasBriefNotes = isShort([...own.notes]);
+	if (!hasBriefNotes) context.skipped(statement, 'its comments are too long to be repeated in each observation within it');
+	const named = isBrief ? own : { ...own, performer: [], authors: [], specimen: undefined };
+	return hasBriefNotes ? named : { ...named, notes: [] };
 }
 
 /** ActStatus as ObservationStatus (C-CDA on FHIR, CF-ResultStatus). */
@@ -87,7 +107,9 @@ const statusCodes: Readonly<Record<string, string>> = {
 export function panel(organizer: XmlElement, own: Surroundings, members: readonly JsonObject[], reading: Reading): JsonObject {
 	const code = codeOrText(organizer.first('code'), organizer, reading);
 	const when = Object.keys(own.timing).length > 0 ? own.timing : timeOf(members);
-	return base(organizer, code ?? { text: own.title || own.category }, { ...own, timing: when }, reading);
+	const resource = base(organizer, code ?? { text: own.title || own.category }, { ...own, timing: when }, reading);
+	put(resource, 'note', [...own.notes]);
+	return resource;
 }
 
 /** Returns the period from the first to the last time of the members. */
@@ -123,7 +145,7 @@ export function observed(observation: XmlElement, own: Surroundings, reading: Re
 		'interpretation',
 		observation.children('interpretationCode').flatMap((element) => concept(element, reading, interpretationSystem) ?? []),
 	);
-	put(resource, 'note', notes(observation, reading));
+	put(resource, 'note', [...notes(observation, reading), ...own.notes]);
 	put(resource, 'bodySite', bodySite(observation, reading));
 	put(resource, 'method', concept(observation.first('methodCode'), reading));
 	put(resource, 'referenceRange', referenceRanges(observation, reading));
@@ -135,11 +157,12 @@ const interpretationSystem = 'http://terminology.hl7.org/CodeSystem/v3-Observati
 function base(statement: XmlElement, code: CodeableConcept, own: Surroundings, reading: Reading): JsonObject {
 	const resource: JsonObject = {};
 	put(resource, 'identifier', identifiersOf(statement, reading.context));
-	resource['status'] = entryOf(statusCodes, own.status) ?? 'unknown';
+	resource['status'] = own.isInError ? 'entered-in-error' : (entryOf(statusCodes, own.status) ?? 'unknown');
 	resource['category'] = [category(own.category)];
 	resource['code'] = code;
 	Object.assign(resource, own.timing);
-	put(resource, 'performer', [...own.performer]);
+	// The author asserts the value, which is what performer means in FHIR (CF-vitals).
+	put(resource, 'performer', [...(own.performer.length > 0 ? own.performer : own.authors)]);
 	put(resource, 'specimen', own.specimen);
 	return resource;
 }

@@ -187,6 +187,13 @@ export function informant(statement: XmlElement, context: Context): Reference | 
 	return named(role?.first('assignedEntity') ?? role?.first('relatedEntity'), context);
 }
 
+export function authors(statement: XmlElement, context: Context): Reference[] {
+	return statement
+		.children('author')
+		.map((author) => named(author.first('assignedAuthor'), context))
+		.filter((found) => found !== undefined);
+}
+
 export function performers(statement: XmlElement, context: Context): Reference[] {
 	return statement
 		.children('performer')
@@ -238,11 +245,22 @@ export function isInError(observation: XmlElement, concern: Concern | undefined)
 
 /** Comments of a statement (C-CDA Comment Activity, Note Activity; IHE PCC Comment). */
 export function notes(statement: XmlElement, reading: Reading): Annotation[] {
-	return relatedTo(statement).flatMap(({ statement: inner }) => {
-		if (inner.name !== 'act' || !(conformsTo(inner, comments) || inner.first('code')?.attribute('code') === '48767-8')) return [];
-		const text = reading.narrative.textIn(inner.first('text'));
+	return annotations(
+		relatedTo(statement).map((related) => related.statement),
+		reading,
+	);
+}
+
+export function isComment(statement: XmlElement): boolean {
+	return statement.name === 'act' && (conformsTo(statement, comments) || statement.first('code')?.attribute('code') === '48767-8');
+}
+
+/** The comments among the statements. */
+export function annotations(statements: readonly XmlElement[], reading: Reading): Annotation[] {
+	return statements.filter(isComment).flatMap((comment) => {
+		const text = reading.narrative.textIn(comment.first('text'));
 		if (text === '') return [];
-		const { author, recorded } = authorship(inner, reading.context) ?? {};
+		const { author, recorded } = authorship(comment, reading.context) ?? {};
 		const by = author?.display === undefined ? {} : { authorString: author.display };
 		return [{ ...by, ...(recorded === undefined ? {} : { time: recorded }), text }];
 	});

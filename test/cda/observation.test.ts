@@ -263,6 +263,61 @@ describe('a panel', () => {
 	});
 });
 
+describe('what organizers and acts say beside their observations', () => {
+	const person = (name: string) => `<assignedPerson><name><family>${name}</family></name></assignedPerson>`;
+	const author = (name: string) => `<author><time value="2025"/><assignedAuthor>${person(name)}</assignedAuthor></author>`;
+	const comment = (text: string) => `<act classCode="ACT" moodCode="EVN">${entryTemplate(64)}<text>${text}</text>${author('Lab')}</act>`;
+	const note = (text: string) => ({ authorString: 'Lab', time: '2025', text });
+	const act = (content: string, attributes = '') =>
+		`<act classCode="ACT" moodCode="EVN" ${attributes}><code code="18719-5" ${loinc}/>${content}</act>`;
+	const inner = (content: string, typeCode = 'COMP') => `<entryRelationship typeCode="${typeCode}">${content}</entryRelationship>`;
+	const names = ({ performer }: JsonObject) => (performer as { display: string }[] | undefined)?.map(({ display }) => display).join();
+
+	test('comments are notes of the panel and of all within it, before which stand their own', () => {
+		const member = observation(glucose + inner(comment('own'), 'SUBJ'));
+		const [first, panel] = results(organizer(component(member) + component(comment('haemolytic'))));
+		assert.deepEqual(first?.['note'], [note('own'), note('haemolytic')]);
+		assert.deepEqual(panel?.['note'], [note('haemolytic')]);
+		const [single] = results(act(inner(observation(glucose)) + inner(comment('of the specialty'), 'SUBJ')));
+		assert.deepEqual(single?.['note'], [note('of the specialty')]);
+	});
+
+	test('authors are performers where no performer is stated', () => {
+		const member = (content: string) => component(observation(glucose + content));
+		const performer = `<performer><assignedEntity>${person('Doer')}</assignedEntity></performer>`;
+		const found = results(act(author('Outer') + inner(organizer(member('') + member(author('A') + author('B')) + member(performer)))));
+		assert.deepEqual(found.map(names), ['Outer', 'A,B', 'Doer', 'Outer']);
+		const [done] = results(organizer(performer + member(author('A'))));
+		assert.deepEqual(done && names(done), 'Doer');
+	});
+
+	test('long comments are not repeated, which is noted; the panel has them', () => {
+		const statement = organizer(author('A') + component(observation(glucose)) + component(comment('x'.repeat(5000))));
+		const { entries, flags } = readDocument(clinicalDocument(section('30954-2', entry(statement))));
+		const [first, panel] = entries.map(({ resource }) => resource);
+		assert.deepEqual([first?.['note'], first && names(first)], [undefined, 'A']);
+		assert.deepEqual(panel?.['note'], [note('x'.repeat(5000))]);
+		assert.match(flags.join(), /organizer was left out: its comments are too long/);
+	});
+
+	test('created in error, so is what they contain; negated, it is left out and noted', () => {
+		const nullified = '<statusCode code="nullified"/>';
+		const member = observation(`${glucose}<statusCode code="completed"/>`);
+		const statuses = results(organizer(nullified + component(member))).map((resource) => resource['status']);
+		assert.deepEqual(statuses, ['entered-in-error', 'entered-in-error']);
+		const derived = results(observation(glucose + nullified + inner(member, 'SPRT'))).map((resource) => resource['status']);
+		assert.deepEqual(derived, ['final', 'entered-in-error']);
+		for (const [statement, reason] of [
+			[act(inner(observation(glucose)), 'negationInd="true"'), /act was left out: it is negated/],
+			[comment('alone'), /act was left out: it is a comment on no observation/],
+		] as const) {
+			const { entries, flags } = readDocument(clinicalDocument(section('30954-2', entry(statement))));
+			assert.deepEqual(entries, []);
+			assert.match(flags.join(), reason);
+		}
+	});
+});
+
 describe('other sections of observations', () => {
 	for (const [code, category] of [
 		['29762-2', 'social-history'],
