@@ -25,7 +25,7 @@ export interface Draft {
  */
 export function entriesOf(drafts: readonly Draft[]): DocumentEntry[] {
 	const contents = new Contents();
-	const items = new Map<Draft, string>();
+	const items = new Map<Draft, Items>();
 	/** For each draft with an id, the first draft with the same id and content. */
 	const same = new Map<string, Draft>();
 	const kept = new Set<Draft>();
@@ -38,8 +38,8 @@ export function entriesOf(drafts: readonly Draft[]): DocumentEntry[] {
 		keyed(distinct, contents, items);
 		for (const draft of distinct) kept.add(draft);
 	}
-	const itemOf = (draft: Draft): string => items.get(draft) ?? items.get(same.get(contents.keyOf(draft)) as Draft) ?? '';
-	return drafts.filter((draft) => kept.has(draft)).map((draft) => entryOf(draft, itemOf));
+	const itemsOf = (draft: Draft): Items => items.get(draft) ?? items.get(same.get(contents.keyOf(draft)) as Draft) ?? { item: '' };
+	return drafts.filter((draft) => kept.has(draft)).map((draft) => entryOf(draft, itemsOf));
 }
 
 function isFirst(draft: Draft, contents: Contents, same: Map<string, Draft>): boolean {
@@ -49,12 +49,12 @@ function isFirst(draft: Draft, contents: Contents, same: Map<string, Draft>): bo
 	return true;
 }
 
-function entryOf(draft: Draft, itemOf: (draft: Draft) => string): DocumentEntry {
+function entryOf(draft: Draft, itemsOf: (draft: Draft) => Items): DocumentEntry {
 	const { resourceType, resource, refers, studies } = draft;
 	const keys = statedKeys(definitionOf(resourceType)?.identity ?? {}, resource);
 	const entry: DocumentEntry = {
 		resourceType,
-		item: itemOf(draft),
+		...itemsOf(draft),
 		resource,
 		...(keys === undefined ? {} : { keys }),
 		...(studies === undefined ? {} : { studies }),
@@ -62,7 +62,7 @@ function entryOf(draft: Draft, itemOf: (draft: Draft) => string): DocumentEntry 
 	if (refers === undefined) return entry;
 	const references = Object.entries(refers).map(([element, list]): [string, EntryReference[]] => {
 		const named = list.map((one): [string, EntryReference] => {
-			const reference = { resourceType: one.resourceType, item: itemOf(one) };
+			const reference = { resourceType: one.resourceType, item: itemsOf(one).item };
 			return [`${reference.resourceType} ${reference.item}`, reference];
 		});
 		return [element, [...new Map(named).values()]];
@@ -70,14 +70,19 @@ function entryOf(draft: Draft, itemOf: (draft: Draft) => string): DocumentEntry 
 	return { ...entry, refers: Object.fromEntries(references) };
 }
 
-/** Gives each draft of one id, or of one place without ids, its item. */
-function keyed(group: readonly Draft[], contents: Contents, items: Map<Draft, string>): void {
+/** Code and place: content is told only where a document needs it, because it changes. */
+const exactlyTold = 2;
+
+type Items = Pick<DocumentEntry, 'item' | 'otherItems'>;
+
+/** Gives each draft of one id, or of one place without ids, its items. */
+function keyed(group: readonly Draft[], contents: Contents, items: Map<Draft, Items>): void {
 	const [first] = group;
 	if (first === undefined) return;
 	if (first.id === undefined) {
 		for (const alike of groupedBy(group, (draft) => contents.of(draft))) {
 			for (const [index, draft] of alike.entries()) {
-				items.set(draft, digest([draft.resourceType, 'place', draft.place, contents.of(draft), String(index)]));
+				items.set(draft, { item: digest([draft.resourceType, 'place', draft.place, contents.of(draft), String(index)]) });
 			}
 		}
 		return;
@@ -88,9 +93,16 @@ function keyed(group: readonly Draft[], contents: Contents, items: Map<Draft, st
 		({ place }) => place,
 		(draft) => contents.of(draft),
 	];
+	/** The keys of code and place, too, since a document in which the id stands for more things or fewer has those. */
+	const itemsFrom = (draft: Draft, told: readonly string[]): Items => {
+		const whole = [...told, ...narrower.slice(told.length, exactlyTold).map((tell) => tell(draft))];
+		const keys = [[], ...whole].map((_, length) => digest([resourceType, 'id', id ?? '', ...whole.slice(0, length)]));
+		const exact = keys.slice(told.length + 1).toReversed();
+		return { item: keys[told.length] as string, otherItems: { exact, general: keys.slice(0, told.length).toReversed() } };
+	};
 	const divide = (drafts: readonly Draft[], told: readonly string[]): void => {
 		const tell = narrower[told.length];
-		if (drafts.length === 1 || tell === undefined) for (const draft of drafts) items.set(draft, digest([resourceType, 'id', id, ...told]));
+		if (drafts.length === 1 || tell === undefined) for (const draft of drafts) items.set(draft, itemsFrom(draft, told));
 		else for (const part of groupedBy(drafts, tell)) divide(part, [...told, tell(part[0] as Draft)]);
 	};
 	divide(group, []);

@@ -11,6 +11,10 @@ export interface DocumentEntry {
 	 * document.
 	 */
 	item: string;
+	/**
+	 * Other keys under which documents may have stated it: how exact a key has to be depends on what else a document holds.
+	 */
+	otherItems?: OtherItems;
 	/** The whole resource without id, meta, subject or patient, encounter and the elements that `refers` fills in. */
 	resource: JsonObject;
 	/** Entries of the same document by the element that lists them, such as `hasMember` and `result`. */
@@ -19,6 +23,14 @@ export interface DocumentEntry {
 	keys?: Readonly<Record<string, string>>;
 	/** The studies of a DiagnosticReport. `imagingStudy` is filled in from them. */
 	studies?: DocumentStudies;
+}
+
+/** The most exact first. */
+export interface OtherItems {
+	/** Keys that tell more than `item`. */
+	exact: readonly string[];
+	/** Keys that tell less, which other entries of the document may have, too. */
+	general: readonly string[];
 }
 
 /** The studies that a document names: by their UIDs, else by an accession number. */

@@ -39,6 +39,15 @@ describe('the item of an entry', () => {
 		assert.notEqual(before, items(problems(problem('b', '1')))[0]);
 	});
 
+	test('has the keys, too, that it has where its id stands for more things or fewer', () => {
+		const read = (sections: string) => readDocument(clinicalDocument(sections)).entries;
+		const [alone] = read(problems(problem('a', '1')));
+		const [first, second] = read(problems(problem('a', '1')) + section('11348-0', problem('a', '1', '<effectiveTime value="2020"/>')));
+		assert.deepEqual(first?.otherItems?.general.at(-1), alone?.item);
+		assert.deepEqual(alone?.otherItems, { exact: [first?.item, first?.otherItems?.general[0]], general: [] });
+		assert.ok(!alone?.otherItems?.exact.includes(second?.item ?? ''));
+	});
+
 	test('is told apart where one id stands for several things, and the same thing said twice is one', () => {
 		const [first, second, ...others] = items(problems(problem('a', '1'), problem('a', '2'), problem('a', '1')));
 		assert.notEqual(first, second);

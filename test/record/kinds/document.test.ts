@@ -153,6 +153,58 @@ describe('what documents state', () => {
 		);
 	});
 
+	describe('under the key that a document has, however often its id occurs there', () => {
+		const once = (text: string, keys: { exact: string[]; item: string; general: string[] }): DocumentEntry => {
+			const { exact, item, general } = keys;
+			return { ...condition(item, 'X'), resource: { code: { text: 'X' }, note: [{ text }] }, otherItems: { exact, general } };
+		};
+		const alone = (text: string) => once(text, { exact: ['id code place'], item: 'id', general: [] });
+		const listed = (text: string, place = 'place') => once(text, { exact: [], item: `id code ${place}`, general: ['id'] });
+		const told = (memory: MemorySite) =>
+			memory
+				.resources('Condition')
+				.map(
+					({ note, verificationStatus }) => `${(note as JsonObject[])[0]?.['text']}${verificationStatus === undefined ? '' : ' withdrawn'}`,
+				);
+
+		test('what was alone is known when it is listed twice', () => {
+			assert.deepEqual(told(site([version(1), [alone('1')]], [version(2), [listed('2'), listed('2 else', 'else')]])), ['2', '2 else']);
+			const other = { id: 'root="1" extension="O"', set: 'root="1" extension="O"', effectiveTime: '20260301' };
+			const both = site([version(1), [alone('1')]], [version(1, other), [listed('2'), listed('2 else', 'else')]]);
+			assert.deepEqual(told(both), ['2', '2 else']);
+			both.apply(read(version(2), []));
+			assert.deepEqual(told(both), ['2', '2 else']);
+		});
+
+		test('what was listed twice is known when it is alone, and again when it is sent as it was', () => {
+			const both = [listed('1'), listed('1 else', 'else')];
+			const other = { id: 'root="1" extension="O"', set: 'root="1" extension="O"', effectiveTime: '20260301' };
+			const memory = site([version(1), both], [version(1, other), [alone('2')]]);
+			assert.deepEqual(told(memory), ['2', '1 else']);
+			memory.apply(read(version(1), both));
+			assert.deepEqual(told(memory), ['2', '1 else']);
+			memory.apply(read(version(2), [alone('1 again')]));
+			assert.deepEqual(told(memory), ['2', '1 else withdrawn']);
+		});
+
+		test('a document keeps the key that it has, where both are stored', () => {
+			const other = { id: 'root="1" extension="O"', set: 'root="1" extension="O"', effectiveTime: '20260301' };
+			const stored = [condition('id', 'alone'), condition('id code place', 'listed')];
+			const memory = site([version(1), stored.slice(0, 1)], [version(1, other), stored.slice(1)]);
+			assert.equal(memory.resources('Condition').length, 2);
+			memory.apply(read(version(1), [alone('1')]));
+			assert.deepEqual(
+				memory.resources('Condition').map(({ code }) => (code as JsonObject)['text']),
+				['X', 'listed'],
+			);
+		});
+
+		test('a key that tells less is not that of another thing with the same id', () => {
+			const another = { ...listed('2'), resource: { code: { text: 'Y' }, note: [{ text: 'Y' }] } };
+			assert.deepEqual(told(site([version(1), [alone('1')]], [version(2), [another, listed('2 else', 'else')]])), ['2 else', 'Y']);
+		});
+	});
+
 	test('the later document has the last word, whichever comes first', () => {
 		const late = clinicalDocument({ id: 'root="1.2.3.4" extension="D2"', effectiveTime: '20260111' });
 		for (const order of [

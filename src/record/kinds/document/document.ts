@@ -7,12 +7,14 @@ import { revise } from '../../apply/revise.ts';
 import { newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
 import { linkNamed } from '../../apply/study-link.ts';
 import type { WorkingSet } from '../../apply/working-set.ts';
+import type { OtherItems } from '../../document.ts';
 import { documents } from '../../holdings/documents.ts';
 import { imaging, nameStudies } from '../../holdings/imaging.ts';
 import { identifyPatient } from '../../identity/match.ts';
 import { keyDigest } from '../../key-digest.ts';
 import type { DocumentChange, DocumentRelation } from './change.ts';
 import { applyEntries } from './entries.ts';
+import { itemsOf } from './items.ts';
 
 export const documentKind = defineChange<DocumentChange>({
 	kind: 'document',
@@ -21,7 +23,8 @@ export const documentKind = defineChange<DocumentChange>({
 	keys(stated, keys, message) {
 		const change = keyed(stated);
 		const { entries, study, patient } = change;
-		keys.of(documents).push({ identifierValues: patientNamed(patient, message), keys: documentKeys(change), items: entries });
+		const items = entries.flatMap((entry) => itemsOf(entry).map((item) => ({ resourceType: entry.resourceType, item })));
+		keys.of(documents).push({ identifierValues: patientNamed(patient, message), keys: documentKeys(change), items });
 		nameStudies(keys.of(imaging), { ...study, filler: undefined });
 		for (const { studies } of entries) {
 			for (const uid of studies?.uids ?? []) keys.of(imaging).studyUids.add(uid);
@@ -45,6 +48,7 @@ function keyed(change: DocumentChange): DocumentChange {
 	}));
 	const entries = change.entries.map((entry) => ({
 		...named(entry),
+		...(entry.otherItems && { otherItems: digested(entry.otherItems) }),
 		...(entry.refers && { refers: Object.fromEntries(Object.entries(entry.refers).map(([name, list]) => [name, list.map(named)])) }),
 	}));
 	return {
@@ -54,6 +58,10 @@ function keyed(change: DocumentChange): DocumentChange {
 		relations,
 		entries,
 	};
+}
+
+function digested({ exact, general }: OtherItems): OtherItems {
+	return { exact: exact.map(keyDigest), general: general.map(keyDigest) };
 }
 
 /** Returns the keys of the document, its set and its parents. */

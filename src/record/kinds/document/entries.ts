@@ -5,11 +5,11 @@ import { putKeyed } from '../../apply/put-keyed.ts';
 import { absentStudyReference, studiesNamed, studyReference } from '../../apply/report-studies.ts';
 import { revise } from '../../apply/revise.ts';
 import { fhirIdOf, newRow, type Row, referenceTo, resourceOf } from '../../apply/rows.ts';
-import type { WorkingSet } from '../../apply/working-set.ts';
-import type { DocumentEntry, EntryReference, EntryType } from '../../document.ts';
+import type { DocumentEntry, EntryType } from '../../document.ts';
 import { type DocumentStatement, documents } from '../../holdings/documents.ts';
 import { indexText } from '../../index-text.ts';
 import type { DocumentChange } from './change.ts';
+import { knownItems, nameOf } from './items.ts';
 
 interface Stating {
 	/** The document after the change. */
@@ -29,14 +29,15 @@ export function applyEntries(context: ApplyContext, change: DocumentChange, { do
 	const entries = [...new Map(change.entries.map((entry) => [nameOf(entry), entry])).values()];
 	const before = [document, ...replaced].flatMap(({ id }) => stated.currentOf(id));
 	for (const statement of before) stated.put({ ...statement, isCurrent: false });
-	const known = new Map(entries.map((entry) => [nameOf(entry), knownResource(context.set, entry, patient.id)]));
-	const ids = new Map(entries.map((entry) => [nameOf(entry), idOf(known.get(nameOf(entry)), context)]));
+	const items = knownItems(context.set, entries, { patientId: patient.id, documentId: document.id, before });
+	const ids = new Map([...items].map(([name, { known }]) => [name, idOf(known, context)]));
 	for (const entry of entries) {
 		const name = nameOf(entry);
 		const id = ids.get(name) as ResourceId;
-		const item = { patientId: patient.id, resourceType: entry.resourceType, item: entry.item };
+		const { item: key, known } = items.get(name) ?? { item: entry.item, known: undefined };
+		const item = { patientId: patient.id, resourceType: entry.resourceType, item: key };
 		const latest = stated.latestElsewhere(item, id.rowId, document.id);
-		write(context, entry, { known: known.get(name), isOutdated: latest !== undefined && latest > statedAt, id, ids, patient });
+		write(context, entry, { known, isOutdated: latest !== undefined && latest > statedAt, id, ids, patient });
 		stated.put({ ...item, documentId: document.id, resourceId: id.rowId, statedAt, isCurrent: true });
 	}
 	const resources = new Set([...ids.values()].map(({ rowId }) => rowId));
@@ -52,17 +53,6 @@ function idOf(known: Row | undefined, context: ApplyContext): ResourceId {
 	if (known) return { rowId: known.id, fhirId: fhirIdOf(known) };
 	const id = context.newId();
 	return { rowId: id, fhirId: id };
-}
-
-function nameOf({ resourceType, item }: EntryReference): string {
-	return `${resourceType}|${item}`;
-}
-
-function knownResource(set: WorkingSet, { resourceType, item }: DocumentEntry, patientId: string): Row | undefined {
-	const ids = [...set.of(documents).resourcesOf({ patientId, resourceType, item })].sort();
-	const rows = ids.map((id) => set.row(resourceType, id)).filter((row) => row !== undefined);
-	// A FHIR client or an unmerge may have moved it to another patient. After a merge several may be known; the newest one is meant.
-	return rows.filter((row) => row.links['patient_id'] === patientId).at(-1);
 }
 
 interface Writing {
