@@ -15,6 +15,7 @@ import {
 	isDenied,
 	isInError,
 	isNegated,
+	isShort,
 	notes,
 	put,
 	type Reading,
@@ -76,15 +77,33 @@ const noneDisplays: Readonly<Record<string, string>> = {
 
 /**
  * An allergy observation as AllergyIntolerance (C-CDA on FHIR, CF-allergies). `concern` is the act that it stands in.
- * Undefined when nothing says what the allergy is to.
+ * Empty when nothing says what the allergy is to.
  */
-export function allergy(observation: XmlElement, concern: Concern | undefined, reading: Reading): JsonObject | undefined {
+export function allergies(observation: XmlElement, concern: Concern | undefined, reading: Reading): JsonObject[] {
 	const cause = causeOf(observation);
-	if (cause === undefined) return allergyOf(observation, concern, reading);
-	const resource = allergyOf(cause, concern, reading);
+	if (cause === undefined) return allergiesOf(observation, concern, reading);
+	const found = allergiesOf(cause, concern, reading);
 	const manifestation = concept(observation.first('code'), reading);
-	if (resource !== undefined && manifestation !== undefined) resource['reaction'] = [{ manifestation: [manifestation] }];
-	return resource;
+	if (manifestation === undefined) return found;
+	return found.map((resource) => ({ ...resource, reaction: [{ manifestation: [manifestation] }] }));
+}
+
+/**
+ * One for each substance. CDA R2 allows several consumables, of which C-CDA wants one; FHIR has one, and to leave out the others would hide
+ * what the patient may not have.
+ */
+function allergiesOf(observation: XmlElement, concern: Concern | undefined, reading: Reading): JsonObject[] {
+	const [substance, ...others] = substancesOf(observation, reading);
+	const resource = allergyOf(observation, substance, concern, reading);
+	if (resource === undefined) return [];
+	if (others.length === 0) return [resource];
+	if (!isShort(resource)) {
+		reading.context.skipped(observation, `it has ${others.length} more substances, for which what it says is too long to be repeated`);
+		return [resource];
+	}
+	const text = `${observation.path} names ${others.length + 1} substances; each is an allergy here, with all that it says of reactions`;
+	reading.context.flag('segment-skipped', text);
+	return [resource, ...others.map((code) => ({ ...resource, code }))];
 }
 
 /**
@@ -99,11 +118,15 @@ function causeOf(observation: XmlElement): XmlElement | undefined {
 	)?.statement;
 }
 
-function allergyOf(observation: XmlElement, concern: Concern | undefined, reading: Reading): JsonObject | undefined {
+function allergyOf(
+	observation: XmlElement,
+	substance: CodeableConcept | undefined,
+	concern: Concern | undefined,
+	reading: Reading,
+): JsonObject | undefined {
 	const { context } = reading;
 	const value = observation.first('value');
 	const kind = entryOf(kinds, value?.attribute('code') ?? '') ?? entryOf(kinds, observation.first('code')?.attribute('code') ?? '');
-	const substance = substanceOf(observation, reading);
 	const isNone = isDenied(observation, concern) && substance === undefined && !isAllergyItself(observation, kind, reading);
 	const code = isNone ? noKnown(kind, value, reading) : (substance ?? codeOrText(valueOrCode(observation), observation, reading));
 	if (code === undefined) return undefined;
@@ -142,17 +165,16 @@ function coded(system: string, code: string): JsonObject {
 	return { coding: [{ system: terminology + system, code }] };
 }
 
-/** Returns the substance: the consumable of the statement. */
-function substanceOf(observation: XmlElement, reading: Reading): CodeableConcept | undefined {
+/** Returns the substances: the consumables of the statement. */
+function substancesOf(observation: XmlElement, reading: Reading): CodeableConcept[] {
+	const found = new Map<string, CodeableConcept>();
 	for (const participant of observation.children('participant')) {
 		if (participant.attribute('typeCode') !== 'CSM') continue;
 		const entity = participant.first('participantRole', 'playingEntity');
-		const code = concept(entity?.first('code'), reading);
-		if (code !== undefined) return code;
-		const name = reading.narrative.textIn(entity?.first('name'));
-		if (name !== '') return { text: name };
+		const name = concept(entity?.first('code'), reading) ?? { text: reading.narrative.textIn(entity?.first('name')) };
+		if (name.coding !== undefined || name.text !== '') found.set(JSON.stringify(name), name);
 	}
-	return undefined;
+	return [...found.values()];
 }
 
 /** CDA R2 without templates may have the allergy as the code of the observation. */

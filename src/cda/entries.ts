@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json.ts';
 import type { Context } from '#hl7v3/context.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
 import type { DocumentEntry, EntryType } from '#record/document.ts';
-import { allergy } from './allergy.ts';
+import { allergies } from './allergy.ts';
 import { type Draft, entriesOf } from './draft.ts';
 import { Narrative, plainText } from './narrative.ts';
 import { type ObservationCategory, surroundings } from './observation.ts';
@@ -165,14 +165,15 @@ class SectionReader {
 	}
 
 	#readProblems(statement: XmlElement, category: ProblemCategory): boolean {
-		return this.#readConcern(statement, 'Condition', templates.problemObservations, (observation, concern) =>
-			condition(observation, concern, category, this.#reading),
-		);
+		return this.#readConcern(statement, 'Condition', templates.problemObservations, (observation, concern) => {
+			const resource = condition(observation, concern, category, this.#reading);
+			return resource === undefined ? [] : [resource];
+		});
 	}
 
 	#readAllergies(statement: XmlElement): boolean {
 		return this.#readConcern(statement, 'AllergyIntolerance', templates.allergyObservations, (observation, concern) =>
-			allergy(observation, concern, this.#reading),
+			allergies(observation, concern, this.#reading),
 		);
 	}
 
@@ -181,7 +182,7 @@ class SectionReader {
 		statement: XmlElement,
 		resourceType: EntryType,
 		roots: ReadonlySet<string>,
-		read: (observation: XmlElement, concern: Concern | undefined) => JsonObject | undefined,
+		read: (observation: XmlElement, concern: Concern | undefined) => readonly JsonObject[],
 	): boolean {
 		if (statement.name !== 'observation' && statement.name !== 'act') return false;
 		const { context } = this.#reading;
@@ -190,9 +191,9 @@ class SectionReader {
 		if (observations.length === 0) context.skipped(statement, 'it holds no observation of what it is concerned with');
 		for (const observation of observations) {
 			const why = observation === statement ? undefined : whyNotConcerned(observation, concern);
-			const resource = why === undefined ? read(observation, concern) : undefined;
-			if (resource === undefined) context.skipped(observation, why ?? 'neither a code nor a text says what it is');
-			else this.#add(resourceType, observation, resource);
+			const resources = why === undefined ? read(observation, concern) : [];
+			if (resources.length === 0) context.skipped(observation, why ?? 'neither a code nor a text says what it is');
+			for (const resource of resources) this.#add(resourceType, observation, resource);
 		}
 		return true;
 	}

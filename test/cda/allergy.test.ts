@@ -131,6 +131,24 @@ describe('an allergy observation', () => {
 		assert.match(flags.join(), /no reaction is stated/);
 	});
 
+	test('to several substances is an allergy to each, which is flagged', () => {
+		const aspirin = substance('<code code="1191" codeSystem="2.16.840.1.113883.6.88" displayName="Aspirin"/>');
+		const document = (content: string) => readDocument(clinicalDocument(section('48765-2', concern(`<id root="1.7"/>${content}`))));
+		const { entries, flags } = document(value('416098002') + penicillin + aspirin + aspirin + reaction(hives));
+		assert.deepEqual(
+			entries.map(({ resource }) => [codeIn(resource, 'code'), (resource['reaction'] as JsonObject[]).length]),
+			[
+				['7980', 1],
+				['1191', 1],
+			],
+		);
+		assert.equal(new Set(entries.map(({ item }) => item)).size, 2);
+		assert.match(flags.join(), /act\/entryRelationship\/observation names 2 substances; each is an allergy here/);
+		const long = document(`${value('416098002')}${penicillin}${aspirin}${reaction(`<text>${'x'.repeat(5000)}</text>`)}`);
+		assert.equal(long.entries.length, 1);
+		assert.match(long.flags.join(), /1 more substances, for which what it says is too long/);
+	});
+
 	test('a reaction that says nothing is noted, one by its text is kept', () => {
 		const { entries, flags } = readDocument(
 			clinicalDocument(
