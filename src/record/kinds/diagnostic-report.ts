@@ -308,7 +308,7 @@ const circumstances = ['status', 'issued', 'imagingStudy', 'encounter', 'subject
 const grown = ['result'];
 
 /** `growing` names the elements to which things are only added. */
-function contentChange(held: JsonObject | undefined, next: JsonObject, growing: readonly string[]): ContentChange {
+export function contentChange(held: JsonObject | undefined, next: JsonObject, growing: readonly string[] = grown): ContentChange {
 	if (held === undefined) return 'none';
 	const [before, after] = [content(held), content(next)];
 	if (canonical(before) === canonical(after)) return 'none';

@@ -143,6 +143,33 @@ describe('versions of a document', () => {
 });
 
 describe('what documents state', () => {
+	test('a completed report with another content is amended, with more results appended, and stays so when it is sent again', () => {
+		const report = (conclusion: string, status: string, time: string, ...results: string[]): DocumentEntry[] => [
+			...results.map((result) => observation(result, '1')),
+			{
+				resourceType: 'DiagnosticReport',
+				item: 'R',
+				resource: { status, code: { text: 'CT' }, conclusion, effectiveDateTime: time, identifier: [{ value: time }] },
+				refers: { result: results.map((item) => ({ resourceType: 'Observation' as const, item })) },
+			},
+		];
+		const memory = site([version(1), report('No fracture', 'preliminary', '2020', 'a')]);
+		const states: unknown[] = [];
+		for (const [number, conclusion, status, ...results] of [
+			[2, 'No fracture', 'final', 'a'],
+			[3, 'No fracture', 'final', 'a'],
+			[4, 'No fracture', 'final', 'a', 'b'],
+			[5, 'Fracture', 'final', 'a', 'b'],
+			[5, 'Fracture', 'final', 'a', 'b'],
+			[6, 'Fracture', 'final', 'a', 'c'],
+			[7, 'Fracture', 'preliminary', 'a', 'c'],
+		] as const) {
+			memory.apply(read(version(number), report(conclusion, status, `202${number}`, ...results)));
+			states.push(memory.resources('DiagnosticReport')[0]?.['status']);
+		}
+		assert.deepEqual(states, ['final', 'final', 'appended', 'amended', 'amended', 'amended', 'preliminary']);
+	});
+
 	test('is shared by its item within the patient, and no further', () => {
 		const other = clinicalDocument({ id: 'root="1.2.3.4" extension="D2"', patients: [grace('G2')] });
 		const beside = clinicalDocument({ id: 'root="1.2.3.4" extension="D3"', effectiveTime: '20260111' });

@@ -10,6 +10,7 @@ import { type DocumentStatement, documents } from '../../holdings/documents.ts';
 import { indexText } from '../../index-text.ts';
 import type { DocumentChange } from './change.ts';
 import { knownItems, nameOf } from './items.ts';
+import { nextReportStatus } from './report-status.ts';
 
 interface Stating {
 	/** The document after the change. */
@@ -72,6 +73,7 @@ function write(context: ApplyContext, entry: DocumentEntry, { known, isOutdated,
 	if (imagingStudy.length > 0) resource['imagingStudy'] = imagingStudy;
 	const links = { ...entry.keys, ...studyLinksOf(entry) };
 	if (known) {
+		if (resourceType === 'DiagnosticReport') resource['status'] = nextReportStatus(resourceOf(known), resource);
 		const text = canonical(resourceOf(known)) === canonical(resource) ? known.text : JSON.stringify(resource);
 		const row = revise(context, known, text, resource, { ...known.links, ...links });
 		if (row !== known) putKeyed(context.set, row);
