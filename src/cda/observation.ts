@@ -17,7 +17,7 @@ import {
 	statusOf,
 	timing,
 } from './statement.ts';
-import { absentReason, rangeOf, typeOf, valueIn } from './value.ts';
+import { absentReason, measured, rangeOf, typeOf, valueIn } from './value.ts';
 
 const categories = {
 	laboratory: 'Laboratory',
@@ -218,7 +218,7 @@ function referenceRanges(observation: XmlElement, reading: Reading): JsonObject[
 		if (isAbnormal(range)) return [];
 		const value = range.first('value');
 		const isInterval = value !== undefined && typeOf(value).startsWith('IVL');
-		const bounds = isInterval && !value.isNull ? rangeOf(value, reading.context) : undefined;
+		const bounds = isInterval && !value.isNull ? rangeOf(value, reading) : undefined;
 		const text = reading.narrative.textIn(range.first('text')) || (isInterval ? '' : rangeText(value, reading));
 		if (bounds === undefined && text === '') return [];
 		return [{ ...bounds, ...(text === '' ? {} : { text }) }];
@@ -232,7 +232,10 @@ function isAbnormal(range: XmlElement): boolean {
 }
 
 function rangeText(value: XmlElement | undefined, reading: Reading): string {
-	if (value === undefined || value.isNull) return '';
+	if (value === undefined) return '';
+	const { value: measure, unit } = typeOf(value) === 'PQ' && value.isNull ? (measured(value, reading) ?? {}) : {};
+	if (measure !== undefined) return unit === undefined ? JSON.stringify(measure) : `${JSON.stringify(measure)} ${unit}`;
+	if (value.isNull) return '';
 	const number = [value.attribute('value'), value.attribute('unit')].filter((part) => part !== '').join(' ');
 	return number || (concept(value, reading)?.text ?? reading.narrative.textIn(value));
 }

@@ -1,7 +1,9 @@
 import { exactDecimal, type Json, type JsonObject } from '#core/json.ts';
 import type { Quantity, Range } from '#fhir/datatypes.ts';
+import { codingSystem } from '#fhir/mapping/coding-system.ts';
 import { decimal, isGreater } from '#fhir/mapping/decimal.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
+import { codeText } from '#fhir/mapping/text.ts';
 import type { Context } from '#hl7v3/context.ts';
 import { flag, time } from '#hl7v3/datatypes/ts.ts';
 import type { XmlElement } from '#hl7v3/element.ts';
@@ -31,14 +33,13 @@ const coded: Reader = (element, reading) => {
 	return value && { element: 'valueCodeableConcept', value };
 };
 const text: Reader = (element, { narrative }) => string(narrative.textIn(element));
-const ratio: Reader = (element, { context }) => {
-	const numerator = quantity(element.first('numerator'), context);
-	const denominator = quantity(element.first('denominator'), context);
+const ratio: Reader = (element, reading) => {
+	const numerator = measured(element.first('numerator'), reading);
+	const denominator = measured(element.first('denominator'), reading);
 	return numerator && denominator && { element: 'valueRatio', value: { numerator, denominator } };
 };
-const range: Reader = (element, { context }) => interval(element, context);
-const number: Reader = (element, { context }) => {
-	const value = quantity(element, context);
+const number: Reader = (element, reading) => {
+	const value = measured(element, reading);
 	return value && { element: 'valueQuantity', value };
 };
 
@@ -47,9 +48,9 @@ const readers: Readonly<Record<string, Reader>> = {
 	PQ: number,
 	REAL: number,
 	INT: integer,
-	IVL_PQ: range,
-	IVL_INT: range,
-	IVL_REAL: range,
+	IVL_PQ: interval,
+	IVL_INT: interval,
+	IVL_REAL: interval,
 	CD: coded,
 	CE: coded,
 	CO: coded,
@@ -85,8 +86,8 @@ export function valueIn(element: XmlElement, reading: Reading): Value | undefine
 		if (!element.isNull && type !== '') reading.context.skipped(element, 'its data type has no counterpart in FHIR');
 		return undefined;
 	}
-	// Without a proper code there may still be a translation, or text.
-	if (element.isNull && reader !== coded) return undefined;
+	// Without a proper code or a unit of UCUM there may still be a translation, or text.
+	if (element.isNull && reader !== coded && reader !== number) return undefined;
 	return reader(element, reading);
 }
 
@@ -117,6 +118,33 @@ export function quantity(element: XmlElement | undefined, context: Context): Qua
 	return { value, ...unit(element.attribute('unit')) };
 }
 
+/**
+ * PQ, else the first of its translations with a number (PQR, Data Types R1): those state what was measured in another unit, and are all
+ * that there is where the sender knows no unit of UCUM. One of UCUM comes before others.
+ */
+export function measured(element: XmlElement | undefined, reading: Reading): Quantity | undefined {
+	const own = quantity(element, reading.context);
+	if (own !== undefined || element === undefined) return own;
+	const found = element.children('translation').map((translation) => translated(translation, reading));
+	return found.find((one) => one?.system === ucum) ?? found.find((one) => one !== undefined);
+}
+
+/** The nullFlavor of a PQR is about the code of its unit. The number stands beside it. */
+function translated(translation: XmlElement, { context, narrative }: Reading): Quantity | undefined {
+	const digits = translation.attribute('value');
+	if (digits === '') return undefined;
+	const value = real(digits);
+	if (value === undefined) {
+		context.unreadable(translation, 'is no number and was left out');
+		return undefined;
+	}
+	const code = translation.isNull ? '' : codeText(translation.attribute('code'));
+	const system = codingSystem(translation.attribute('codeSystem')) || codingSystem(translation.attribute('codeSystemName'));
+	const unit = narrative.textIn(translation.first('originalText')) || translation.attribute('displayName') || code;
+	if (unit === '') context.unreadable(translation, 'names no unit; its number was kept without one');
+	return { value, ...(unit === '' ? {} : { unit }), ...(code === '' || system === '' ? {} : { system, code }) };
+}
+
 /** A unit is a code of UCUM; what has spaces is none, but is kept for people. */
 function unit(code: string): Omit<Quantity, 'value'> {
 	if (code === '') return {};
@@ -134,14 +162,14 @@ function real(text: string): Json | undefined {
 }
 
 /** IVL<PQ>: both bounds as Range, one as Quantity with a comparator. */
-function interval(element: XmlElement, context: Context): Value | undefined {
+function interval(element: XmlElement, reading: Reading): Value | undefined {
 	const low = element.first('low');
 	const high = element.first('high');
-	const bounds = rangeOf(element, context);
+	const bounds = rangeOf(element, reading);
 	if (bounds?.low && bounds.high) return { element: 'valueRange', value: bounds };
 	if (bounds?.low) return { element: 'valueQuantity', value: compared(bounds.low, isOpen(low) ? '>' : '>=') };
 	if (bounds?.high) return { element: 'valueQuantity', value: compared(bounds.high, isOpen(high) ? '<' : '<=') };
-	const middle = quantity(element.first('center'), context) ?? quantity(element, context);
+	const middle = measured(element.first('center'), reading) ?? measured(element, reading);
 	return middle && { element: 'valueQuantity', value: middle };
 }
 
@@ -154,12 +182,12 @@ function isOpen(bound: XmlElement | undefined): boolean {
 }
 
 /** The bounds of IVL<PQ>; undefined without one, and flagged where they are the wrong way round. */
-export function rangeOf(element: XmlElement, context: Context): Range | undefined {
-	const low = quantity(element.first('low'), context);
-	const high = quantity(element.first('high'), context);
+export function rangeOf(element: XmlElement, reading: Reading): Range | undefined {
+	const low = measured(element.first('low'), reading);
+	const high = measured(element.first('high'), reading);
 	if (low === undefined && high === undefined) return undefined;
 	if (low?.value !== undefined && high?.value !== undefined && isGreater(low.value, high.value)) {
-		context.unreadable(element, 'ends below its beginning and was left out');
+		reading.context.unreadable(element, 'ends below its beginning and was left out');
 		return undefined;
 	}
 	return { ...(low ? { low } : {}), ...(high ? { high } : {}) };

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { clinicalDocument, grace, type TestDocument } from '#test/support/cda.ts';
+import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
+
+const results = (statements: readonly string[], narrative = 'Results') =>
+	'<component><structuredBody><component><section><code code="30954-2" codeSystem="2.16.840.1.113883.6.1"/><title>Results</title>' +
+	`<text>${narrative}</text>${statements.map((statement) => `<entry>${statement}</entry>`).join('')}</section></component></structuredBody></component>`;
+const observation = (id: string, content: string) =>
+	`<observation classCode="OBS" moodCode="EVN"><id root="1.2.8" extension="${id}"/><code code="26515-7" codeSystem="2.16.840.1.113883.6.1"/>` +
+	`<statusCode code="completed"/>${content}</observation>`;
+
+describe('values in documents, from the socket to FHIR', () => {
+	let service: TestService;
+	let key: string;
+	before(async () => {
+		service = await testService();
+		key = (await service.addSite('values')).key;
+	});
+	after(() => service[Symbol.asyncDispose]());
+
+	let sent = 0;
+	const send = async (patient: string, document: TestDocument) => {
+		const body = clinicalDocument({ id: `root="1.2.3.4" extension="${++sent}"`, patients: [grace(patient)], ...document });
+		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v3/ingest`, {
+			method: 'POST',
+			headers: { 'X-API-Key': key, 'Content-Type': 'application/xml' },
+			body,
+		});
+		assert.equal(answer.status, 200, await answer.text());
+	};
+	const found = async (type: string, patient: string): Promise<FhirBody[]> => {
+		const { body } = await service.fhir(`/fhir/${type}?patient.identifier=urn:oid:1.2.3|${patient}`, key);
+		return (body.entry ?? []).map(({ resource }: FhirBody) => resource);
+	};
+
+	test('a result and its range in units that are not of UCUM are kept', async () => {
+		const translation = (number: number) =>
+			`<translation value="${number}" nullFlavor="OTH"><originalText>THOUS/MCL</originalText></translation>`;
+		const platelets =
+			`<value xsi:type="PQ" nullFlavor="OTH">${translation(152)}</value><referenceRange><observationRange><value xsi:type="IVL_PQ">` +
+			`<low nullFlavor="OTH">${translation(150)}</low><high nullFlavor="OTH">${translation(400)}</high></value></observationRange></referenceRange>`;
+		await send('V1', { body: results([observation('platelets', platelets)]) });
+		const [first] = await found('Observation', 'V1');
+		assert.deepEqual(first.valueQuantity, { value: 152, unit: 'THOUS/MCL' });
+		assert.deepEqual(first.referenceRange[0].high, { value: 400, unit: 'THOUS/MCL' });
+	});
+});
