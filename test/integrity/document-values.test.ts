@@ -45,4 +45,11 @@ describe('values in documents, from the socket to FHIR', () => {
 		assert.deepEqual(first.valueQuantity, { value: 152, unit: 'THOUS/MCL' });
 		assert.deepEqual(first.referenceRange[0].high, { value: 400, unit: 'THOUS/MCL' });
 	});
+
+	test('numbers that are raised stay apart from those beside them', async () => {
+		const narrative = '<content ID="count">Platelets 152 x 10<sup>9</sup>/L</content>';
+		await send('V2', { body: results([observation('text', '<value xsi:type="ED"><reference value="#count"/></value>')], narrative) });
+		const [first] = await found('Observation', 'V2');
+		assert.equal(first.valueString, 'Platelets 152 x 10^9/L');
+	});
 });
