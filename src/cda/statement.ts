@@ -110,15 +110,9 @@ export function firstId(statement: XmlElement): string | undefined {
 	return undefined;
 }
 
-/** CD with the narrative that its originalText refers to. What qualifies the code is told in the text where there is no other. */
+/** CD with the narrative that its originalText refers to. */
 export function concept(element: XmlElement | undefined, { narrative }: Reading, system = ''): CodeableConcept | undefined {
-	if (element === undefined) return undefined;
-	const coded = codeableConcept(element, system);
-	const original = narrative.textIn(element.first('originalText'));
-	if (original !== '') return coded?.coding ? { coding: coded.coding, text: original } : { text: original };
-	const qualifiers = element.all('qualifier', 'value').map((value) => value.attribute('displayName'));
-	const told = qualifiers.filter((display) => display !== '').join(', ');
-	return coded?.text === undefined || told === '' ? coded : { ...coded, text: `${coded.text} (${told})` };
+	return element && codeableConcept(element, system, (text) => narrative.textIn(text));
 }
 
 export function concepts(elements: readonly XmlElement[], reading: Reading): CodeableConcept[] {

@@ -52,4 +52,13 @@ describe('values in documents, from the socket to FHIR', () => {
 		const [first] = await found('Observation', 'V2');
 		assert.equal(first.valueString, 'Platelets 152 x 10^9/L');
 	});
+
+	test('the side of the body is told with the original text of the site', async () => {
+		const site =
+			'<targetSiteCode code="64033007" codeSystem="2.16.840.1.113883.6.96" displayName="Kidney"><originalText>Kidney</originalText>' +
+			'<qualifier><name code="272741003" codeSystem="2.16.840.1.113883.6.96"/><value code="7771000" codeSystem="2.16.840.1.113883.6.96"/></qualifier></targetSiteCode>';
+		await send('V3', { body: results([observation('kidney', `<value xsi:type="ST">cyst</value>${site}`)]) });
+		const [first] = await found('Observation', 'V3');
+		assert.equal(first.bodySite.text, 'Kidney (Left)');
+	});
 });
