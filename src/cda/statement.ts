@@ -129,10 +129,13 @@ export function codeOrText(element: XmlElement | undefined, statement: XmlElemen
 
 /** IVL<TS> as a point or a period in time; a period of one moment is that point. */
 export function timing(element: XmlElement | undefined, context: Context): { dateTime?: string; period?: Period } {
-	const point = time(element, context) ?? time(element?.first('center'), context);
+	const point = time(element, context);
 	if (element === undefined || point !== undefined) return point === undefined ? {} : { dateTime: point };
 	const found = period(element, context);
-	if (found === undefined) return {};
+	if (found === undefined) {
+		const center = time(element.first('center'), context);
+		return center === undefined ? {} : { dateTime: center };
+	}
 	return found.start !== undefined && found.start === found.end ? { dateTime: found.start } : { period: found };
 }
 

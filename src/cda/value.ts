@@ -1,7 +1,7 @@
 import { exactDecimal, type Json, type JsonObject } from '#core/json.ts';
 import type { Quantity, Range } from '#fhir/datatypes.ts';
 import { codingSystem } from '#fhir/mapping/coding-system.ts';
-import { decimal, isGreater } from '#fhir/mapping/decimal.ts';
+import { decimal, half, isGreater, sum } from '#fhir/mapping/decimal.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { codeText } from '#fhir/mapping/text.ts';
 import type { Context } from '#hl7v3/context.ts';
@@ -21,7 +21,7 @@ export function typeOf(element: XmlElement): string {
 		if (name === 'type' || name.endsWith(':type')) return element.attribute(name).replace(/^.*:/, '');
 	}
 	if (element.attribute('code') !== '') return 'CD';
-	if (element.first('low') ?? element.first('high')) return 'IVL_PQ';
+	if (['low', 'high', 'center', 'width'].some((part) => element.first(part))) return 'IVL_PQ';
 	if (element.attribute('value') !== '') return 'PQ';
 	return element.text === '' ? '' : 'ST';
 }
@@ -183,14 +183,40 @@ function isOpen(bound: XmlElement | undefined): boolean {
 
 /** The bounds of IVL<PQ>; undefined without one, and flagged where they are the wrong way round. */
 export function rangeOf(element: XmlElement, reading: Reading): Range | undefined {
-	const low = measured(element.first('low'), reading);
-	const high = measured(element.first('high'), reading);
+	const { low, high } = derived(element, measured(element.first('low'), reading), measured(element.first('high'), reading), reading);
 	if (low === undefined && high === undefined) return undefined;
-	if (low?.value !== undefined && high?.value !== undefined && isGreater(low.value, high.value)) {
+	if (low?.value !== undefined && high?.value !== undefined && isAlike(low, high) && isGreater(low.value, high.value)) {
 		reading.context.unreadable(element, 'ends below its beginning and was left out');
 		return undefined;
 	}
 	return { ...(low ? { low } : {}), ...(high ? { high } : {}) };
+}
+
+/** Two of low, high, center and width give the others (Data Types R1 §2.34, IVL); a width that gives none is noted. */
+function derived(element: XmlElement, low: Quantity | undefined, high: Quantity | undefined, reading: Reading): Range {
+	const stated = { ...(low ? { low } : {}), ...(high ? { high } : {}) };
+	const width = element.first('width');
+	const wide = low && high ? undefined : measured(width, reading);
+	if (width === undefined || wide?.value === undefined) return stated;
+	const center = low || high ? undefined : measured(element.first('center'), reading);
+	const [from, reach] = center ? [center, half(wide.value)] : [low ?? high, wide.value];
+	const isWidth = from !== undefined && isAlike(from, wide) && !isGreater(0, wide.value);
+	const lower = isWidth ? (low ?? moved(from, reach, -1)) : undefined;
+	const upper = isWidth ? (high ?? moved(from, reach, 1)) : undefined;
+	if (lower !== undefined && upper !== undefined) return { low: lower, high: upper };
+	reading.context.unreadable(width, 'gives no bound with what stands beside it and was left out');
+	return stated;
+}
+
+function moved(quantity: Quantity, by: Json | undefined, sign: 1 | -1): Quantity | undefined {
+	const value = by === undefined || quantity.value === undefined ? undefined : sum(quantity.value, by, sign);
+	return value === undefined ? undefined : { ...quantity, value };
+}
+
+/** Tells whether two quantities are in one unit; none is that of a pure number (`1`). */
+function isAlike(one: Quantity, other: Quantity): boolean {
+	const unitOf = ({ code, unit: name }: Quantity) => code ?? name ?? '1';
+	return unitOf(one) === unitOf(other);
 }
 
 /** NullFlavor as DataAbsentReason (C-CDA on FHIR, CF-NullFlavorDataAbsentReason). */

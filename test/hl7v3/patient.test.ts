@@ -142,6 +142,8 @@ describe('names', () => {
 		assert.deepEqual(elements('<name><family>A</family><validTime><low value="2002"/><high value="2001"/></validTime></name>')['name'], [
 			{ text: 'A', family: 'A', period: { start: '2002' } },
 		]);
+		const widths = '<name><family>A</family><validTime><width value="2" unit="a"/><high value="2002"/></validTime></name>';
+		assert.deepEqual(elements(widths)['name'], [{ text: 'A', family: 'A', period: { start: '2000', end: '2002' } }]);
 		for (const nothing of ['<name/>', '<name nullFlavor="MSK"><family>A</family></name>', '<name><family nullFlavor="UNK"/></name>', '']) {
 			assert.equal(elements(nothing)['name'], undefined, nothing);
 		}

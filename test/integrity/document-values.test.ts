@@ -61,4 +61,19 @@ describe('values in documents, from the socket to FHIR', () => {
 		const [first] = await found('Observation', 'V3');
 		assert.equal(first.bodySite.text, 'Kidney (Left)');
 	});
+
+	test('an interval with a width has its other bound, and a visit with one has ended', async () => {
+		const interval = '<value xsi:type="IVL_PQ"><low value="10" unit="mg"/><width value="5" unit="mg"/></value>';
+		const visit =
+			'<componentOf><encompassingEncounter><id root="1.2.9" extension="V4"/><effectiveTime><low value="20250610080000+0200"/>' +
+			'<width value="3" unit="d"/></effectiveTime></encompassingEncounter></componentOf>';
+		await send('V4', { body: results([observation('interval', interval)]), participants: visit });
+		const [first] = await found('Observation', 'V4');
+		assert.deepEqual([first.valueRange.low.value, first.valueRange.high.value], [10, 15]);
+		const [encounter] = await found('Encounter', 'V4');
+		assert.deepEqual(
+			[encounter.status, encounter.period],
+			['finished', { start: '2025-06-10T08:00:00+02:00', end: '2025-06-13T08:00:00+02:00' }],
+		);
+	});
 });

@@ -39,3 +39,41 @@ function significantDigits(digits: string): number {
 export function isGreater(one: Json, other: Json): boolean {
 	return Number(JSON.stringify(one)) > Number(JSON.stringify(other));
 }
+
+/** A decimal as a whole number of units of its last place. */
+interface Scaled {
+	units: bigint;
+	places: number;
+}
+
+/** The sum of two decimals, or their difference where the sign is -1. Undefined where it has more digits than a FHIR decimal. */
+export function sum(one: Json, other: Json, sign: 1 | -1 = 1): Json | undefined {
+	const left = scaled(one);
+	const right = scaled(other);
+	const places = Math.max(left.places, right.places);
+	return unscaled({ units: unitsAt(left, places) + BigInt(sign) * unitsAt(right, places), places });
+}
+
+/** Half a decimal, with a further place where it needs one. */
+export function half(value: Json): Json | undefined {
+	const { units, places } = scaled(value);
+	return unscaled(units % 2n === 0n ? { units: units / 2n, places } : { units: units * 5n, places: places + 1 });
+}
+
+function scaled(value: Json): Scaled {
+	const [mantissa = '', exponent = '0'] = JSON.stringify(value).toLowerCase().split('e');
+	const [whole = '', fraction = ''] = mantissa.split('.');
+	const places = fraction.length - Number(exponent);
+	const units = BigInt(whole + fraction);
+	return places < 0 ? { units: units * 10n ** BigInt(-places), places: 0 } : { units, places };
+}
+
+function unitsAt({ units, places }: Scaled, finer: number): bigint {
+	return units * 10n ** BigInt(finer - places);
+}
+
+function unscaled({ units, places }: Scaled): Json | undefined {
+	const digits = String(units < 0n ? -units : units).padStart(places + 1, '0');
+	const end = digits.length - places;
+	return decimal(`${units < 0n ? '-' : ''}${digits.slice(0, end)}${places === 0 ? '' : `.${digits.slice(end)}`}`);
+}

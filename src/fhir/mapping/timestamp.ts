@@ -1,4 +1,5 @@
 import { completed, type Zone } from './local-zone.ts';
+import { entryOf } from './table.ts';
 
 /**
  * TS, DTM, DT and TM (v2.5.1 §2.A.75, §2.A.22, §2.A.21, §2.A.76) as FHIR date, dateTime and time. A FHIR dateTime with
@@ -45,11 +46,49 @@ export function toInstantOrMidnight(text: string, zone: Zone): string | undefine
 	return stamp.date.length === 8 ? completed(`${dashed(stamp.date)}T00:00:00`, '', stamp.zone === '' ? zone : stamp.zone) : undefined;
 }
 
-/** Adds minutes to a FHIR dateTime with a time, in its own offset. Undefined after the year 9999. */
+/** Adds minutes to a FHIR dateTime with a time, in its own offset. Undefined before the year 1 and after 9999. */
 export function minutesLater(dateTime: string, minutes: number): string | undefined {
 	const local = dateTime.slice(0, 19);
 	const later = new Date(Date.parse(`${local}Z`) + Math.round(minutes * 60) * 1000).toISOString();
-	return /^\d{4}-/.test(later) ? `${later.slice(0, 19)}${dateTime.slice(19)}` : undefined;
+	return /^(?!0000)\d{4}-/.test(later) ? `${later.slice(0, 19)}${dateTime.slice(19)}` : undefined;
+}
+
+/** Units of time in UCUM: minutes, or months of the calendar. */
+const minutesOf: Readonly<Record<string, number>> = { s: 1 / 60, min: 1, h: 60, d: 24 * 60, wk: 7 * 24 * 60 };
+/** Further than from the first year to the last, and far from what Date can hold. */
+const minutesMax = 1e10;
+const monthsOf: Readonly<Record<string, number>> = { mo: 1, a: 12 };
+
+/**
+ * The dateTime that is so much later than a timestamp, as precise as that is. Undefined for a unit that is none of time, and where the
+ * amount is finer than the timestamp.
+ */
+export function timeLater(text: string, amount: number, unit: string, zone: Zone): string | undefined {
+	const stamp = readStamp(text);
+	const from = toDateTime(text, zone);
+	if (stamp === undefined || from === undefined || !Number.isFinite(amount)) return undefined;
+	const months = entryOf(monthsOf, unit);
+	if (months !== undefined) return monthsLater(text.trim(), stamp.date, amount * months, zone);
+	const minutes = entryOf(minutesOf, unit);
+	if (minutes === undefined || Math.abs(amount * minutes) > minutesMax) return undefined;
+	if (stamp.time !== '') return minutesLater(from, amount * minutes);
+	const days = (amount * minutes) / (24 * 60);
+	if (stamp.date.length < 8 || !Number.isInteger(days)) return undefined;
+	return minutesLater(`${from}T00:00:00`, amount * minutes)?.slice(0, 10);
+}
+
+/** By the calendar: a month after the 31st is the last day of a shorter month, and the time of day stays. */
+function monthsLater(text: string, date: string, months: number, zone: Zone): string | undefined {
+	const isYear = date.length === 4;
+	if (!Number.isInteger(months) || (isYear && months % 12 !== 0)) return undefined;
+	const count = Number(date.slice(0, 4)) * 12 + Number(date.slice(4, 6) || '1') - 1 + months;
+	const year = Math.floor(count / 12);
+	if (year < 1 || year > 9999) return undefined;
+	const month = String(year).padStart(4, '0') + (isYear ? '' : String((count % 12) + 1).padStart(2, '0'));
+	const rest = text.slice(date.length);
+	if (date.length < 8) return toDateTime(month + rest, zone);
+	const days = [0, 1, 2, 3].map((fewer) => String(Number(date.slice(6)) - fewer).padStart(2, '0'));
+	return days.map((day) => toDateTime(month + day + rest, zone)).find((found) => found !== undefined);
 }
 
 /** TM: `HH[MM[SS[.S+]]][+/-ZZZZ]`; a FHIR time has no offset. */
