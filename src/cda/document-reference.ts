@@ -9,6 +9,7 @@ import { applyPatch } from '#record/apply/patch.ts';
 import type { PatientChange } from '#record/kinds/patient.ts';
 import type { Identifier } from '#record/resource-patch.ts';
 import { assigned, organizationReference } from './participant.ts';
+import { signatureOf, signer } from './signature.ts';
 import { type DocumentTime, extent } from './times.ts';
 
 /** Facts about a document beside its patient. */
@@ -42,15 +43,13 @@ export function documentReference(document: XmlElement, header: Header, context:
 	const setId = set && uncheckedIdentifier(set, context);
 	const labels = codeableConcepts(document.children('confidentialityCode'), confidentialitySystem);
 	const authors = references(document.all('author', 'assignedAuthor'), context);
-	const legal = document.first('legalAuthenticator', 'assignedEntity');
-	const authenticator = assigned(legal ?? document.first('authenticator', 'assignedEntity'), context);
+	const authenticator = assigned(signer(document)?.first('assignedEntity'), context);
 	const custodian = document.first('custodian', 'assignedCustodian', 'representedCustodianOrganization');
 	return {
 		contained: [sourcePatient(patient)],
 		masterIdentifier: identifier,
 		...(setId === undefined ? {} : { identifier: [setId] }),
-		// CDA R2 states that a document is signed, and no status beside it.
-		...(document.first('legalAuthenticator') === undefined ? {} : { docStatus: 'final' }),
+		...docStatus(document, context),
 		...(type === undefined ? {} : { type }),
 		category: [clinicalNote],
 		...(time.instant === undefined ? {} : { date: time.instant }),
@@ -62,6 +61,17 @@ export function documentReference(document: XmlElement, header: Header, context:
 		content,
 		context: circumstances(document, context),
 	};
+}
+
+/** CDA R2 states that a document is signed, or is to be, and no status beside it. */
+function docStatus(document: XmlElement, context: Context): JsonObject {
+	const legal = document.first('legalAuthenticator');
+	const signature = signatureOf(legal);
+	if (signature === undefined || legal === undefined) return {};
+	if (signature === 'signed') return { docStatus: 'final' };
+	if (signature === 'awaited') return { docStatus: 'preliminary' };
+	context.unreadable(legal, 'does not say whether it has signed; the document has no docStatus');
+	return {};
 }
 
 function optional(name: string, value: Reference | undefined): JsonObject {

@@ -9,6 +9,7 @@ import type { Draft } from './draft.ts';
 import { plainText } from './narrative.ts';
 import { accessionNumber } from './relations.ts';
 import { laboratorySpecialties, type Section } from './sections.ts';
+import { signatureOf } from './signature.ts';
 import { concept, conformsTo, identifiersOf, idOf, isShort, named, put, type Reading, statementIn, timing } from './statement.ts';
 
 /** Documents that are one report, by code and template. */
@@ -139,15 +140,15 @@ function reportOf(document: XmlElement, sections: readonly Section[], reading: R
 
 /** Returns the signers, else the authors. */
 function interpreters(document: XmlElement, { context }: Reading): Reference[] {
-	const signed = named(document.first('legalAuthenticator', 'assignedEntity'), context);
+	const legal = document.first('legalAuthenticator');
+	const signed = signatureOf(legal) === 'awaited' ? undefined : named(legal?.first('assignedEntity'), context);
 	const people = signed ? [signed] : document.all('author', 'assignedAuthor').map((author) => named(author, context));
 	return people.filter((person) => person !== undefined).filter(({ type }) => type === 'Practitioner');
 }
 
 /** IHE Laboratory TF-3 §2.3: a report that is not final says so of its service event, or of a specialty. */
 function isPreliminary(document: XmlElement, sections: readonly Section[]): boolean {
-	const signature = document.first('legalAuthenticator', 'signatureCode')?.attribute('code');
-	if (signature === 'X') return true;
+	if (signatureOf(document.first('legalAuthenticator')) === 'awaited') return true;
 	const states = document
 		.all('documentationOf', 'serviceEvent')
 		.flatMap(({ content }) => content.filter((node) => typeof node !== 'string' && node.name === 'statusCode'))
