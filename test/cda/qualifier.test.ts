@@ -27,7 +27,11 @@ describe('what qualifies a code', () => {
 		['by the code of a side', kidney(qualifier(`<value code="24028007" ${snomed}/>`)), 'Kidney (Right)'],
 		['by a code of which nothing is known', kidney(qualifier('<value code="7771000" codeSystem="1.2.9"/>')), 'Kidney (7771000)'],
 		['by its original text', kidney(qualifier('<value nullFlavor="OTH"><originalText>lower</originalText></value>')), 'Kidney (lower)'],
-		['once, and others beside it', kidney(left + left + qualifier('<value code="1" displayName="Lower pole"/>')), 'Kidney (Left, Lower pole)'],
+		[
+			'once, and others beside it',
+			kidney(left + left + qualifier('<value code="1" displayName="Lower pole"/>')),
+			'Kidney (Left, Lower pole)',
+		],
 		['of a translation', kidney(`<translation code="T1" codeSystem="1.2.9">${left}</translation>`), 'Kidney (Left)'],
 	] as const) {
 		test(`is told ${name}`, () => assert.equal(siteOf(site, '<content ID="k">kidney of the donor</content>'), expected));
@@ -42,7 +46,7 @@ describe('what qualifies a code', () => {
 		const statement = `<observation classCode="OBS" moodCode="EVN"><code code="55607006" ${snomed}/>${value}</observation>`;
 		const [resource] = resourcesOf(section('11450-4', entry(statement)));
 		assert.equal(
-			(resource?.['code'] as JsonObject)['text'],
+			(resource?.['code'] as JsonObject | undefined)?.['text'],
 			'Diabetes mellitus due to underlying condition with chronic kidney disease on chronic dialysis (CMS/HCC) (Dependence on renal dialysis)',
 		);
 	});

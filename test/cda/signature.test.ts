@@ -16,10 +16,22 @@ describe('the signature of a document', () => {
 		['is given where a signer is named without a code', legal(''), 'final', 'Legal', /^$/],
 		['is required and not given', legal('<signatureCode code="X"/>'), 'preliminary', undefined, /^$/],
 		['is intended and not given', legal('<signatureCode code="I"/>'), 'preliminary', undefined, /^$/],
-		['is not given by the one who is to sign, but by another', other('X') + other('S') + legal('<signatureCode code="X"/>'), 'preliminary', 'Other', /^$/],
+		[
+			'is not given by the one who is to sign, but by another',
+			other('X') + other('S') + legal('<signatureCode code="X"/>'),
+			'preliminary',
+			'Other',
+			/^$/,
+		],
 		['is that of nobody', '<legalAuthenticator nullFlavor="NI"/>', undefined, undefined, /^$/],
 		['is that of nobody, though the elements are there', legal('<signatureCode code="S"/>', 'nullFlavor="NI"'), undefined, undefined, /^$/],
-		['is not known', legal('<signatureCode nullFlavor="UNK"/>'), undefined, 'Legal', /legalAuthenticator does not say whether it has signed/],
+		[
+			'is not known',
+			legal('<signatureCode nullFlavor="UNK"/>'),
+			undefined,
+			'Legal',
+			/legalAuthenticator does not say whether it has signed/,
+		],
 		['has another code', legal('<signatureCode code="Z"/>'), undefined, 'Legal', /the document has no docStatus/],
 		['is that of an authenticator alone', other('S'), undefined, 'Other', /^$/],
 	] as const) {
@@ -44,9 +56,12 @@ describe('the signature of a document', () => {
 				'<author><assignedAuthor><id root="1.7" extension="W"/><assignedPerson><name><family>Writer</family></name></assignedPerson></assignedAuthor></author>';
 			const header = `<id root="1.9"/><code code="18748-4"/>${author}${legal(`<signatureCode code="${code}"/>`)}`;
 			const { entries } = readDocument(documentOf(section('19005-8', '', 'Clear'), header));
-			const report = entries.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.resource;
-			assert.equal(report?.['status'], status);
-			assert.deepEqual((report?.['resultsInterpreter'] as { display: string }[]).map(({ display }) => display), [interpreter]);
+			const report = entries.find(({ resourceType }) => resourceType === 'DiagnosticReport')?.resource ?? {};
+			assert.equal(report['status'], status);
+			assert.deepEqual(
+				(report['resultsInterpreter'] as { display: string }[]).map(({ display }) => display),
+				[interpreter],
+			);
 		});
 	}
 });

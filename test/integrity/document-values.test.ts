@@ -78,7 +78,8 @@ describe('values in documents, from the socket to FHIR', () => {
 	});
 
 	test('a document that nobody has signed is not final', async () => {
-		const legal = (code: string) => `<legalAuthenticator><time value="20260111"/><signatureCode code="${code}"/><assignedEntity/></legalAuthenticator>`;
+		const legal = (code: string) =>
+			`<legalAuthenticator><time value="20260111"/><signatureCode code="${code}"/><assignedEntity/></legalAuthenticator>`;
 		for (const participants of [legal('X'), '<legalAuthenticator nullFlavor="NI"/>', legal('S')]) await send('V5', { participants });
 		const statuses = (await found('DocumentReference', 'V5')).map(({ docStatus }) => docStatus ?? 'none');
 		assert.deepEqual(statuses.sort(), ['final', 'none', 'preliminary']);
