@@ -98,7 +98,7 @@ describe('an instance', () => {
 		assert.match(outcome.studyUid, /^2\.25\.[1-9]\d{30,38}$/);
 		assert.deepEqual(store(site, storedInstance(3, 'third'), '200', 'split').instances, [outcome]);
 		assert.deepEqual(store(site, { ...storedInstance(2, 'second'), objectKey: 'again' }, '200', 'split').instances, [
-			{ kind: 'duplicate' },
+			{ kind: 'duplicate', studyUid: outcome.studyUid },
 		]);
 		const [first, second] = ['1.2', outcome.studyUid].map((uid) => site.set.of(imaging).study(uid));
 		const patients = site.rows('Patient').map(({ id }) => id);
@@ -220,8 +220,8 @@ describe('an instance', () => {
 	});
 
 	for (const [what, policy, instance, outcome, named] of [
-		['the same content again', 'keep', { ...storedInstance(1, 'first'), objectKey: 'again' }, { kind: 'duplicate' }, 'first'],
-		['the row of a batch that was repeated', 'refuse', storedInstance(1, 'first'), { kind: 'stored' }, 'first'],
+		['the same content again', 'keep', { ...storedInstance(1, 'first'), objectKey: 'again' }, { kind: 'duplicate', studyUid: '1.2' }, 'first'],
+		['the row of a batch that was repeated', 'refuse', storedInstance(1, 'first'), { kind: 'stored', studyUid: '1.2' }, 'first'],
 		[
 			'other content, which the site keeps aside',
 			'keep',
@@ -234,7 +234,7 @@ describe('an instance', () => {
 			'other content, which the site puts in place',
 			'replace',
 			storedInstance(1, 'other'),
-			{ kind: 'replaced', superseded: '1.2.1.1/first' },
+			{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' },
 			'other',
 		],
 	] as const) {
@@ -263,7 +263,7 @@ describe('an instance', () => {
 			assert.deepEqual(store(site, whole, '100').instances, undecided);
 			assert.deepEqual(store(site, compared(whole, true, 'something that was stored before'), '100').instances, undecided);
 			assert.deepEqual([nameOf(site), site.set.of(imaging).newConflicts], ['first', []]);
-			assert.deepEqual(store(site, compared(whole, true), '100').instances, [{ kind: 'replaced', superseded: '1.2.1.1/first' }]);
+			assert.deepEqual(store(site, compared(whole, true), '100').instances, [{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' }]);
 			const [conflict] = site.set.of(imaging).newConflicts;
 			assert.deepEqual([nameOf(site), conflict?.objectKey], ['first and more', '1.2.1.1/first']);
 			assert.deepEqual(conflict?.settlement, { as: 'replaced', by: null });
@@ -319,7 +319,7 @@ describe('a person settles a conflict', () => {
 
 	test('for what was received: it becomes the instance, and has no last word on its study', () => {
 		const site = disputed();
-		assert.deepEqual(settle(site, storedInstance(1, 'other')).instances, [{ kind: 'replaced', superseded: '1.2.1.1/first' }]);
+		assert.deepEqual(settle(site, storedInstance(1, 'other')).instances, [{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' }]);
 		assert.equal(nameOf(site), 'other');
 		assert.equal(site.set.of(imaging).replacements.get('1.2.1.1')?.isLastWord, false);
 		assert.deepEqual(site.set.of(imaging).newConflicts.at(-1)?.settlement, { as: 'superseded', by: 'cli:root' });
