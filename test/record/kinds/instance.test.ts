@@ -220,7 +220,13 @@ describe('an instance', () => {
 	});
 
 	for (const [what, policy, instance, outcome, named] of [
-		['the same content again', 'keep', { ...storedInstance(1, 'first'), objectKey: 'again' }, { kind: 'duplicate', studyUid: '1.2' }, 'first'],
+		[
+			'the same content again',
+			'keep',
+			{ ...storedInstance(1, 'first'), objectKey: 'again' },
+			{ kind: 'duplicate', studyUid: '1.2' },
+			'first',
+		],
 		['the row of a batch that was repeated', 'refuse', storedInstance(1, 'first'), { kind: 'stored', studyUid: '1.2' }, 'first'],
 		[
 			'other content, which the site keeps aside',
@@ -263,7 +269,9 @@ describe('an instance', () => {
 			assert.deepEqual(store(site, whole, '100').instances, undecided);
 			assert.deepEqual(store(site, compared(whole, true, 'something that was stored before'), '100').instances, undecided);
 			assert.deepEqual([nameOf(site), site.set.of(imaging).newConflicts], ['first', []]);
-			assert.deepEqual(store(site, compared(whole, true), '100').instances, [{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' }]);
+			assert.deepEqual(store(site, compared(whole, true), '100').instances, [
+				{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' },
+			]);
 			const [conflict] = site.set.of(imaging).newConflicts;
 			assert.deepEqual([nameOf(site), conflict?.objectKey], ['first and more', '1.2.1.1/first']);
 			assert.deepEqual(conflict?.settlement, { as: 'replaced', by: null });
@@ -319,7 +327,9 @@ describe('a person settles a conflict', () => {
 
 	test('for what was received: it becomes the instance, and has no last word on its study', () => {
 		const site = disputed();
-		assert.deepEqual(settle(site, storedInstance(1, 'other')).instances, [{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' }]);
+		assert.deepEqual(settle(site, storedInstance(1, 'other')).instances, [
+			{ kind: 'replaced', superseded: '1.2.1.1/first', studyUid: '1.2' },
+		]);
 		assert.equal(nameOf(site), 'other');
 		assert.equal(site.set.of(imaging).replacements.get('1.2.1.1')?.isLastWord, false);
 		assert.deepEqual(site.set.of(imaging).newConflicts.at(-1)?.settlement, { as: 'superseded', by: 'cli:root' });
