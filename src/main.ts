@@ -1,7 +1,7 @@
 import { logForeignLines } from '#core/foreign-lines.ts';
 import { hostAndPort } from '#core/host-and-port.ts';
 import { createLog, type Log } from '#core/log.ts';
-import { StartError } from '#core/start-error.ts';
+import { StartError, UnusableSetting } from '#core/start-error.ts';
 import type { Node } from '#processes/start-node.ts';
 import { reasonInWords } from '#storage/reason-in-words.ts';
 import type { CliHooks } from './cli/command.ts';
@@ -62,7 +62,7 @@ async function start(): Promise<number> {
 		process.stderr.write(`tributary: ${reasonInWords(error)}\n`);
 		if (log && !(error instanceof ConfigurationError || error instanceof StartError))
 			log.fatal({ err: error }, 'the service could not start');
-		return error instanceof ConfigurationError ? 2 : 1;
+		return error instanceof ConfigurationError || error instanceof UnusableSetting ? 2 : 1;
 	}
 }
 

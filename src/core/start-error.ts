@@ -1,12 +1,21 @@
 /** The service cannot start, for a reason outside of it that one sentence tells. */
 export class StartError extends Error {
-	override readonly name = 'StartError';
+	override readonly name: string = 'StartError';
 	/** The system's code, such as EADDRINUSE. */
 	readonly code: string | undefined;
 
 	constructor(message: string, cause?: unknown) {
 		super(message, { cause });
 		this.code = (cause as NodeJS.ErrnoException | undefined)?.code;
+	}
+}
+
+/** A setting of the environment names something that cannot be used. */
+export class UnusableSetting extends StartError {
+	override readonly name: string = 'UnusableSetting';
+
+	constructor(variable: string, why: string, cause?: unknown) {
+		super(`${variable} ${why}`, cause);
 	}
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, type TestContext, test } from 'node:test';
@@ -20,6 +20,20 @@ describe('the data directory', () => {
 		const path = join(folder(t), 'deep', 'var');
 		assert.equal(keepDataFolder(path), undefined);
 		assert.equal(modeOf(path), '750');
+	});
+
+	test('is none that all users share, and that stays as it was', (t) => {
+		const path = folder(t);
+		chmodSync(path, 0o1777);
+		assert.throws(() => keepDataFolder(path), /^UnusableSetting: DATA_DIR is .* a folder that all users share/);
+		assert.equal(modeOf(path), '1777');
+	});
+
+	test('is named where it cannot be made', (t) => {
+		const path = join(folder(t), 'file');
+		writeFileSync(path, '');
+		for (const unusable of [path, join(path, 'var')])
+			assert.throws(() => keepDataFolder(unusable), /^UnusableSetting: DATA_DIR is .* which cannot be used: E(?:EXIST|NOTDIR)/);
 	});
 
 	for (const [before, after] of [
