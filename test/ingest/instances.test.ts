@@ -102,9 +102,9 @@ describe('instances of one UID in one batch', () => {
 		const other = instance(site, 'd', { uid: '1.4', study: '1.2.1', series: '1.3.9' });
 		assert.deepEqual(await process([a, b, other, c]), [
 			{ kind: 'stored' },
-			{ kind: 'replaced', superseded: a.stored.objectKey },
+			{ kind: 'replaced', superseded: a.stored.objectKey, studyUid: '1.2.2' },
 			{ kind: 'stored' },
-			{ kind: 'replaced', superseded: b.stored.objectKey },
+			{ kind: 'replaced', superseded: b.stored.objectKey, studyUid: '1.2.2' },
 		]);
 		const expected = [
 			{ study: '1.2.1', series: 1, instances: 1, bytes: 1, modalities: ['d'], accession: 'd', objects: [other.stored.objectKey] },
@@ -115,7 +115,7 @@ describe('instances of one UID in one batch', () => {
 			await rows('select object_key, settlement, settled_at is null as open from imaging_conflict where site_id = $1 order by bytes', site),
 			[a, b].map(({ stored }) => ({ object_key: stored.objectKey, settlement: 'replaced', open: false })),
 		);
-		assert.deepEqual(await process([c]), [{ kind: 'stored' }], 'the same delivery again meets its own row');
+		assert.deepEqual(await process([c]), [{ kind: 'stored', studyUid: '1.2.2' }], 'the same delivery again meets its own row');
 		assert.deepEqual(await index(site), expected);
 	});
 
@@ -126,7 +126,10 @@ describe('instances of one UID in one batch', () => {
 			rows('select id, study_uid, instance_count, version from imaging_study where site_id = $1 order by study_uid', site);
 		await process([x]);
 		const [begun] = await studies();
-		assert.deepEqual(await process([moved, y]), [{ kind: 'replaced', superseded: x.stored.objectKey }, { kind: 'stored' }]);
+		assert.deepEqual(await process([moved, y]), [
+			{ kind: 'replaced', superseded: x.stored.objectKey, studyUid: '1.2.2' },
+			{ kind: 'stored' },
+		]);
 		const [kept, other, ...more] = await studies();
 		assert.deepEqual(kept, { ...begun, version: 2 });
 		assert.deepEqual([other.study_uid, other.instance_count, other.version, more], ['1.2.2', 1, 1, []]);
