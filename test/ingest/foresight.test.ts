@@ -139,7 +139,7 @@ describe('a lone instance goes on with what the database is expected to answer',
 		// Another node stores into the same study.
 		await answerOf(plain, instanceOf(site, { uid: '1.2.4', study: '1.2' }));
 		const { foreseen, surprises } = watched(context);
-		assert.equal(await answerOf(guessing, instanceOf(site, { uid: '1.2.4', study: '1.2' })), '{"kind":"duplicate"}');
+		assert.equal(await answerOf(guessing, instanceOf(site, { uid: '1.2.4', study: '1.2' })), '{"kind":"duplicate","studyUid":"1.2"}');
 		assert.deepEqual([foreseen(), surprises()], [[true, false], 1]);
 		assert.equal(await answerOf(guessing, instanceOf(site, { uid: '1.2.5', study: '1.2' })), '{"kind":"stored"}');
 		const [studies] = await indexOf(site);

@@ -29,7 +29,7 @@ describe('an instance', () => {
 	test('that comes again is answered as a duplicate, other content as kept aside', () => {
 		const batch = new MemoryBatch();
 		batch.take(instance());
-		assert.deepEqual(batch.take(instance({ ...stored, objectKey: 'again' })).reply.answer, { kind: 'duplicate' });
+		assert.deepEqual(batch.take(instance({ ...stored, objectKey: 'again' })).reply.answer, { kind: 'duplicate', studyUid: '1.2.3' });
 		const other = { ...stored, digest: 'b'.repeat(64), objectKey: 'other' };
 		assert.deepEqual(batch.take(instance(other)).reply.answer, { kind: 'undecided', held: stored.objectKey });
 		const compared = { ...other, compared: { objectKey: stored.objectKey, isBeginning: false } };
