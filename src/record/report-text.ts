@@ -115,12 +115,21 @@ function hasLines(whole: Json | undefined, lines: string): boolean {
 function sectionOf(result: JsonObject): ReportSection[] {
 	const text = result['valueString'];
 	if (typeof text !== 'string' || text.trim() === '') return [];
-	const { text: name, coding } = (result['code'] ?? {}) as { text?: string; coding?: { display?: string; code?: string }[] };
-	return [{ heading: name ?? coding?.[0]?.display ?? coding?.[0]?.code ?? '', text: text.replace(/^\n+|\s+$/g, '') }];
+	return [{ heading: headingOf(result['code'] as Concept | undefined), text: text.replace(/^\n+|\s+$/g, '') }];
+}
+
+interface Concept {
+	text?: string;
+	coding?: { display?: string; code?: string }[];
+}
+
+/** Returns the heading under which a report says the results of a code. */
+export function headingOf({ text, coding }: Concept = {}): string {
+	return text ?? coding?.[0]?.display ?? coding?.[0]?.code ?? '';
 }
 
 /** The documents of a result: ED and RP, also where OBX-5 repeats. */
-function attachmentsOf(result: JsonObject): JsonObject[] {
+export function attachmentsOf(result: JsonObject): JsonObject[] {
 	const components = (result['component'] ?? []) as JsonObject[];
 	const extensions = [result, ...components].flatMap((holder) => (holder['extension'] ?? []) as JsonObject[]);
 	return extensions.flatMap(({ valueAttachment }) => (valueAttachment === undefined ? [] : [valueAttachment as JsonObject]));

@@ -7,7 +7,7 @@ import { beginsAs } from './file-signatures.ts';
  * ED (v2.5.1 §2.A.24) and RP (§2.A.64). R4 has no valueAttachment: R5's is carried by the cross-version extension, as the
  * v2-to-FHIR guide does.
  */
-export const attachmentUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
+const attachmentUrl = 'http://hl7.org/fhir/5.0/StructureDefinition/extension-Observation.value';
 
 /** Maps table 0291 and MIME subtypes to media types. */
 const mediaTypes: Readonly<Record<string, string>> = {

@@ -1,13 +1,12 @@
 import { canonical, type Json, type JsonObject } from '#core/json.ts';
-import type { Attachment, CodeableConcept, Extension, Identifier, Quantity, Reference } from '#fhir/datatypes.ts';
+import type { Attachment, CodeableConcept, Identifier, Quantity, Reference } from '#fhir/datatypes.ts';
 import { entryOf } from '#fhir/mapping/table.ts';
 import { asConclusion, textForm } from '#fhir/report.ts';
 import type { DiagnosticReportChange } from '#record/kinds/diagnostic-report.ts';
 import { wholeOrder } from '#record/report.ts';
-import { joinedSections, type ReportSection } from '#record/report-text.ts';
+import { attachmentsOf, headingOf, joinedSections, type ReportSection } from '#record/report-text.ts';
 import { isObjectUid } from '#record/uid.ts';
 import type { Segment } from '../message.ts';
-import { attachmentUrl } from './attachment.ts';
 import { type Context, keyLengthMax } from './context.ts';
 import { type EntityIdentifier, typedIdentifier } from './datatypes/ei.ts';
 import { sendingFacility } from './facility.ts';
@@ -238,10 +237,6 @@ function addendumOf(observed: readonly Observed[], isImaging: boolean): string |
 	return joinedSections(said.map(sectionOf), { isAlwaysHeaded: true });
 }
 
-function headingOf({ text, coding }: CodeableConcept): string {
-	return text ?? coding?.[0]?.display ?? coding?.[0]?.code ?? '';
-}
-
 /** LOINC and DICOM codes of an impression or conclusion, and the suffix of observation ids (v2.5.1 §7.2.4.2). */
 const impressionCodes: ReadonlySet<string> = new Set(['19005-8', '55110-1', '121073', '121077', 'IMP', 'IMPRESSION', 'CONCLUSION']);
 const impressionName = /^(?:impression|conclusion)s?\s*:?$/i;
@@ -269,15 +264,4 @@ function codesOf({ obx }: Observed): string[] {
 
 function nameOf({ resource }: Observed): string {
 	return headingOf(resource['code'] as CodeableConcept).trim();
-}
-
-/** ED and RP, also where OBX-5 repeats. */
-function attachmentsOf(resource: JsonObject): Attachment[] {
-	const components = (resource['component'] ?? []) as JsonObject[];
-	return [resource, ...components].flatMap((holder) =>
-		((holder['extension'] ?? []) as Extension[])
-			.filter(({ url }) => url === attachmentUrl)
-			.map(({ valueAttachment }) => valueAttachment)
-			.filter((attachment) => attachment !== undefined),
-	);
 }
