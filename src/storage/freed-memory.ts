@@ -4,4 +4,4 @@
  * the size of that piece (mallopt(3), M_MMAP_THRESHOLD). A statement that takes twenty columns as arrays has a store of rows for each, and spent
  * half a millisecond to take that memory anew. Other allocators go on as they were.
  */
-export const keepFreedMemory = `select length(repeat(' ', ${2 * 1024 * 1024}))`;
+export const keepFreedMemory = `select octet_length(repeat(repeat(' ', 1024), ${2 * 1024}))`;
