@@ -1,3 +1,5 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
@@ -39,4 +41,19 @@ export async function compressed(name: string, plain: Uint8Array): Promise<Conso
 
 export function contentTypeOf(name: string): string {
 	return contentTypes[name.slice(name.lastIndexOf('.') + 1)] ?? 'text/html; charset=utf-8';
+}
+
+/** The page in a folder that holds what was compiled. */
+export const pageName = 'index.html';
+
+/** Reads what was compiled from the folder into which it was written. */
+export async function readBuilt(folder: string): Promise<CompiledConsole> {
+	const html = await readFile(join(folder, pageName), 'utf8');
+	const names = (await readdir(join(folder, 'assets'))).filter((name) => !/\.(?:br|gz)$/.test(name));
+	const files = names.map(async (name): Promise<[string, ConsoleFile]> => {
+		const path = join(folder, 'assets', name);
+		const [plain, br, gzip] = await Promise.all([readFile(path), readFile(`${path}.br`), readFile(`${path}.gz`)]);
+		return [`/assets/${name}`, { contentType: contentTypeOf(name), plain, br, gzip }];
+	});
+	return { html, files: new Map(await Promise.all(files)) };
 }

@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type CompiledConsole, type ConsoleFile, compressed, contentTypeOf } from './coded-file.ts';
+import { type CompiledConsole, type ConsoleFile, compressed, pageName, readBuilt } from './coded-file.ts';
 
 export interface ConsoleAssets {
 	/** The page, which refers to the files by their final names. */
@@ -37,23 +36,13 @@ function compiledOnce(path: string): Promise<CompiledConsole> {
 
 /** The folder beside an index.html that has what it loads as it is served. */
 const builtFolder = 'built';
-const page = 'index.html';
 
 async function compile(path: string): Promise<CompiledConsole> {
 	const built = join(dirname(path), builtFolder);
-	if (existsSync(join(built, page))) return readBuilt(built);
+	if (existsSync(join(built, pageName))) return readBuilt(built);
 	// The bundler is not part of an installation.
-	return (await import('./console-bundle.ts')).compileConsole(path);
-}
-
-/** Reads what `writeBuilt` has written. */
-async function readBuilt(folder: string): Promise<CompiledConsole> {
-	const html = await readFile(join(folder, page), 'utf8');
-	const names = (await readdir(join(folder, 'assets'))).filter((name) => !/\.(?:br|gz)$/.test(name));
-	const files = names.map(async (name): Promise<[string, ConsoleFile]> => {
-		const path = join(folder, 'assets', name);
-		const [plain, br, gzip] = await Promise.all([readFile(path), readFile(`${path}.br`), readFile(`${path}.gz`)]);
-		return [`/assets/${name}`, { contentType: contentTypeOf(name), plain, br, gzip }];
-	});
-	return { html, files: new Map(await Promise.all(files)) };
+	const { compileConsole, compileConsoleOnce } = await import('./console-bundle.ts');
+	const root = join(dirname(path), '../..');
+	const packages = join(root, 'package-lock.json');
+	return existsSync(packages) ? compileConsoleOnce(path, join(root, 'node_modules/.cache/tributary'), packages) : compileConsole(path);
 }

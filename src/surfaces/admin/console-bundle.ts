@@ -1,7 +1,8 @@
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type BuildResult, build, type Metafile, stop } from 'esbuild';
-import { type CompiledConsole, type ConsoleFile, compressed } from './coded-file.ts';
+import { newId } from '#core/id.ts';
+import { type CompiledConsole, type ConsoleFile, compressed, readBuilt } from './coded-file.ts';
 
 /** Matches the references of the page to its own files: `src="main.tsx"`, `href="main.css"`. */
 const reference = /\b(src|href)="((?![/#]|\w+:)[^"]+)"/g;
@@ -10,6 +11,11 @@ const reference = /\b(src|href)="((?![/#]|\w+:)[^"]+)"/g;
  * Bundles what an index.html loads for browsers, minified, and names each file after its content. Rejects when something does not compile.
  */
 export async function compileConsole(path: string): Promise<CompiledConsole> {
+	return (await compileFrom(path)).compiled;
+}
+
+/** `read`: the files that went into it. */
+async function compileFrom(path: string): Promise<{ compiled: CompiledConsole; read: string[] }> {
 	const folder = dirname(path);
 	const html = await readFile(path, 'utf8');
 	const entryPoints = [...html.matchAll(reference)].map(([, , name = '']) => join(folder, name));
@@ -21,7 +27,61 @@ export async function compileConsole(path: string): Promise<CompiledConsole> {
 		const output = named.get(name);
 		return output === undefined ? whole : `${attribute}="/assets/${output}"`;
 	});
-	return { html: page, files };
+	return { compiled: { html: page, files }, read: [path, ...Object.keys(result.metafile.inputs).map((input) => join(folder, input))] };
+}
+
+/** What was compiled, and from which files as they were then. */
+interface Kept {
+	folder: string;
+	/** By path. */
+	states: Record<string, string>;
+}
+
+/** These say how it is compiled, and with which packages. */
+const compilers = [import.meta.filename, join(import.meta.dirname, 'coded-file.ts')];
+
+async function stateOf(path: string): Promise<string> {
+	const { mtimeMs, size } = await stat(path);
+	return `${mtimeMs} ${size}`;
+}
+
+/**
+ * As `compileConsole`, but keeps the result in a folder, and returns that as long as no file that went into it changes: to compile and to compress
+ * takes three seconds of processor time at each start of a checkout. Where nothing can be kept it is compiled each time.
+ */
+export async function compileConsoleOnce(path: string, cache: string, packages: string): Promise<CompiledConsole> {
+	const noted = join(cache, 'console.json');
+	const kept = await readKept(noted).catch(() => undefined);
+	if (kept !== undefined) return kept;
+	const { compiled, read } = await compileFrom(path);
+	const paths = [...read, ...compilers, packages];
+	try {
+		const states = Object.fromEntries(await Promise.all(paths.map(async (each) => [each, await stateOf(each)] as const)));
+		await keep(noted, { folder: join(cache, `console-${newId()}`), states }, compiled);
+	} catch {
+		// The next start compiles it again.
+	}
+	return compiled;
+}
+
+/** Undefined, or an error, where it is not kept or is no longer what would be compiled. */
+async function readKept(noted: string): Promise<CompiledConsole | undefined> {
+	const { folder, states } = JSON.parse(await readFile(noted, 'utf8')) as Kept;
+	for (const [path, state] of Object.entries(states)) if ((await stateOf(path)) !== state) return undefined;
+	return readBuilt(folder);
+}
+
+/** Several processes may do so at once; what is noted last stays, and others that read what was noted before compile it themselves. */
+async function keep(noted: string, kept: Kept, compiled: CompiledConsole): Promise<void> {
+	const before = await readFile(noted, 'utf8').then(
+		(text) => (JSON.parse(text) as Kept).folder,
+		() => undefined,
+	);
+	await writeCompiled(compiled, kept.folder);
+	const whole = `${kept.folder}.json`;
+	await writeFile(whole, JSON.stringify(kept));
+	await rename(whole, noted);
+	if (before !== undefined) await rm(before, { recursive: true, force: true });
 }
 
 let underWay = 0;
@@ -77,7 +137,10 @@ function entryNames(metafile: Metafile): ReadonlyMap<string, string> {
 
 /** Writes what an index.html loads into a folder, in all content codings, for an installation without the bundler. */
 export async function writeBuilt(index: string, folder: string): Promise<void> {
-	const { html, files } = await compileConsole(index);
+	await writeCompiled(await compileConsole(index), folder);
+}
+
+async function writeCompiled({ html, files }: CompiledConsole, folder: string): Promise<void> {
 	await mkdir(join(folder, 'assets'), { recursive: true });
 	await writeFile(join(folder, 'index.html'), html);
 	for (const [path, { plain, br, gzip }] of files) {

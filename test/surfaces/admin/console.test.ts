@@ -1,11 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { CompiledConsole } from '#surfaces/admin/coded-file.ts';
 import { bundleConsole } from '#surfaces/admin/console-assets.ts';
+import { compileConsoleOnce } from '#surfaces/admin/console-bundle.ts';
 import { testService } from '#test/support/service.ts';
 
 /** The raw answer: fetch would undo the coding. */
@@ -108,6 +110,33 @@ describe('the bundle', () => {
 		}
 		const changed = await bundled({ ...files, 'later.ts': "export const text = 'sooner';" });
 		assert.notDeepEqual([...changed.files.keys()].sort(), [...made.keys()].sort());
+	});
+
+	test('of a checkout is kept until a file that went into it changes, and compiled each time where nothing can be kept', async (t) => {
+		const folder = mkdtempSync(join(tmpdir(), 'tributary-console-'));
+		t.after(() => rmSync(folder, { recursive: true, force: true }));
+		const [page, packages, cache] = ['index.html', 'package-lock.json', 'cache'].map((name) => join(folder, name)) as [
+			string,
+			string,
+			string,
+		];
+		const compile = (into = cache) => compileConsoleOnce(page, into, packages);
+		const textOf = ({ files }: CompiledConsole) => [...files.values()].map(({ plain }) => Buffer.from(plain).toString().trim());
+		writeFileSync(page, '<script type="module" src="main.ts"></script>');
+		writeFileSync(packages, '{}');
+		writeFileSync(join(folder, 'main.ts'), "document.title = 'first';");
+		assert.deepEqual(textOf(await compile(packages)), ['document.title="first";'], 'a file is no folder');
+		mkdirSync(cache);
+		const first = await compile();
+		const [kept = ''] = readdirSync(cache).filter((name) => name !== 'console.json');
+		assert.deepEqual(textOf(await compile()), textOf(first));
+		writeFileSync(join(cache, kept, 'index.html'), 'kept');
+		assert.equal((await compile()).html, 'kept');
+		writeFileSync(join(folder, 'main.ts'), "document.title = 'the second';");
+		assert.deepEqual(textOf(await compile()), ['document.title="the second";']);
+		assert.equal(readdirSync(cache).length, 2, 'the one before is removed');
+		rmSync(join(cache, readdirSync(cache).find((name) => name !== 'console.json') ?? ''), { recursive: true });
+		assert.deepEqual(textOf(await compile()), ['document.title="the second";'], 'what was removed is compiled again');
 	});
 
 	test('that does not compile says where', async () => {
