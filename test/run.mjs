@@ -22,7 +22,9 @@ import { spawn } from 'node:child_process';
 import { chmodSync, existsSync, globSync, mkdtempSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { bundleWorkers } from './support/bundled-workers.ts';
 import { coverageOf, holdsFloor } from './support/coverage.ts';
 import { isPure, usesDatabase } from './support/imports.ts';
 import { lotsOf, moduleOf } from './support/lots.ts';
@@ -153,7 +155,7 @@ function modulesIn(directory, lots) {
 
 /** `modules`: the files of the tests, or the modules that run several, with the files of each. */
 function parametersOf(modules, outcomesPath, processes) {
-	const loader = isStripped ? [] : ['--import', 'tsx'];
+	const loader = isStripped ? [] : ['--import', pathToFileURL(join(import.meta.dirname, 'support/loading.mjs')).href];
 	const pattern = options['test-name-pattern'] === undefined ? [] : [`--test-name-pattern=${options['test-name-pattern']}`];
 	if (options.inspect) return [...loader, ...pattern, '--inspect-brk', ...modules.keys()];
 	// Both repeat at the end what failed, where it is found among some thousands that passed; spec would list the coverage of each file.
@@ -214,6 +216,7 @@ try {
 	if (options['update-schema'] || files.some(usesDatabase)) database = await startDatabase();
 	const modules = isByFile ? new Map(files.map((file) => [file, [file]])) : modulesIn(directory, lotsOfAll(files));
 	const environment = {
+		...(database && { TRIBUTARY_TEST_WORKERS: await bundleWorkers() }),
 		...(database && { TRIBUTARY_TEST_DATABASE: database.url }),
 		TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),
 		// Half of what a file with a service costs is to compile the same modules again. Coverage needs them compiled anew.
