@@ -54,7 +54,7 @@ async function until(condition: () => boolean, what: string): Promise<void> {
 
 const newKey = ({ context }: TestAdministration) => createKey(context, { site: 'west', owner: 'owner@example.org', label: '' });
 
-describe('the access directory', { timeout: 120_000 }, () => {
+describe('the access directory', () => {
 	test('grants a key its site, and takes a new key without being opened again', () =>
 		withDirectory(async (directory, administration) => {
 			const { key, id } = await newKey(administration);

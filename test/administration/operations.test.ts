@@ -34,7 +34,7 @@ async function refusalOf(operation: Operation, context: OperationContext, input:
 	}
 }
 
-describe('every operation', { timeout: 240_000 }, () => {
+describe('every operation', () => {
 	test('is done for who may, as its example says; for nobody else, and shows nothing foreign', async () => {
 		await using service = await testService();
 		await service.addSite('east');

@@ -76,7 +76,7 @@ class MailServer {
 	}
 }
 
-describe('mail by a server that asks who sends it', { timeout: 240_000, skip: without('openssl') }, () => {
+describe('mail by a server that asks who sends it', { skip: without('openssl') }, () => {
 	const server = new MailServer();
 	let trusted: { key: Buffer; cert: Buffer };
 	let renamed: { key: Buffer; cert: Buffer };

@@ -34,7 +34,7 @@ async function mailServer() {
 	return { mails, url: `smtp://127.0.0.1:${(server.server.address() as AddressInfo).port}`, close: () => server.close(() => undefined) };
 }
 
-describe('notifications', { timeout: 240_000 }, () => {
+describe('notifications', () => {
 	let service: TestService;
 	let other: ServiceProcess;
 	let webhook: WebhookReceiver;

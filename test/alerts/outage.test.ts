@@ -23,7 +23,7 @@ const act = (context: TestService['administration'] | TestAdministration['contex
 /** The columns of a delivery that say how it was told. */
 const told = ({ event, state, attempts, reason }: FhirBody) => [event, state, attempts, reason];
 
-describe('while the database is away', { timeout: 400_000 }, () => {
+describe('while the database is away', () => {
 	let service: TestService;
 	let webhook: WebhookReceiver;
 	let elsewhere: WebhookReceiver;
@@ -89,7 +89,7 @@ describe('while the database is away', { timeout: 400_000 }, () => {
 	});
 });
 
-describe('what a node remembers', { timeout: 120_000 }, () => {
+describe('what a node remembers', () => {
 	let site: TestAdministration;
 	let webhook: WebhookReceiver;
 	let id: string;

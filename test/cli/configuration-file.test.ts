@@ -38,7 +38,7 @@ const state = (shell: Terminal) =>
 		"select (select count(*)::int from audit_event) as events, (select version::int from access_version) as version, (select string_agg(name, ',' order by name) from integration_client) as clients",
 	);
 
-describe('the configuration as a file', { timeout: 180_000 }, () => {
+describe('the configuration as a file', () => {
 	test('has everything by its name, in one order, without secrets; the variables are still printed by config alone', async (t) => {
 		const shell = await network(t);
 		const { out, code } = await shell.run('config', 'export');

@@ -25,7 +25,7 @@ async function examined(shell: Terminal): Promise<{ code: number; ok: boolean; o
 
 const statesOf = (findings: readonly Finding[]) => findings.map(({ state }) => state);
 
-describe('doctor', { timeout: 180_000 }, () => {
+describe('doctor', () => {
 	test('tells of settings by which the database may lose what was acknowledged, and ends with 1', async (t) => {
 		// The database of the tests does not wait for the disk.
 		const shell = await terminal(t);
@@ -90,7 +90,7 @@ describe('doctor', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('a start that is probably not meant', { timeout: 180_000 }, () => {
+describe('a start that is probably not meant', () => {
 	test('is told of in the log and the start block, and a forgotten DATABASE_URL is refused', async () => {
 		await using database = await testDatabase();
 		const whole = String(512 * 2 ** 20);
@@ -131,7 +131,7 @@ describe('a start that is probably not meant', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('a start without its bucket', { timeout: 180_000 }, () => {
+describe('a start without its bucket', () => {
 	test('serves all but images, and says so in the log and the start block', async () => {
 		await using database = await testDatabase();
 		await using server = new S3Server();
@@ -162,7 +162,7 @@ async function tables(url: string): Promise<unknown[]> {
 	}
 }
 
-describe('a place without a database', { timeout: 180_000 }, () => {
+describe('a place without a database', () => {
 	test('reading commands say so, and make nothing: neither files nor tables', async (t) => {
 		await using empty = await emptyDatabase();
 		const elsewhere = await terminal(t, { DATABASE_URL: '' });
@@ -196,7 +196,7 @@ describe('a place without a database', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('doctor beside a service', { timeout: 180_000 }, () => {
+describe('doctor beside a service', () => {
 	test('a sound node has no fault, and its ports answer', async () => {
 		await using service = new ServiceProcess();
 		await service.start();

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { describedCommands } from '#cli/built-ins.ts';
 import { terminal, withWest } from '#test/support/terminal.ts';
 
-describe('for people', { timeout: 180_000 }, () => {
+describe('for people', () => {
 	test('help lists every command, and each command says its usage without a database', async (t) => {
 		const { run } = await terminal(t, { DATABASE_URL: 'postgresql://127.0.0.1:1/none' });
 		const { code, out } = await run('--help');

@@ -65,7 +65,7 @@ after(async () => {
 	await service[Symbol.asyncDispose]();
 });
 
-describe('mpps list', { timeout: 60_000 }, () => {
+describe('mpps list', () => {
 	test('finds a step by each study of a group case', async () => {
 		const scheduled = ['1.2.90', '1.2.91'].map((uid) => ({ '0020000D': { vr: 'UI', Value: [uid] } }));
 		const attributes = { '00400270': { vr: 'SQ', Value: scheduled } };
@@ -107,7 +107,7 @@ describe('mpps list', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('mpps show', { timeout: 60_000 }, () => {
+describe('mpps show', () => {
 	test('has the attributes and every report that was accepted', async () => {
 		const shown = await json('mpps', 'show', ids[0] ?? '');
 		assert.deepEqual(
@@ -139,7 +139,7 @@ describe('mpps show', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('messages', { timeout: 60_000 }, () => {
+describe('messages', () => {
 	test('list what was refused with its reason, and replay it', async () => {
 		const [refused] = await json('messages', 'list', '--site', 'west', '--outcome', 'refused');
 		assert.deepEqual([refused.surface, refused.message_type, refused.failure_code], ['mpps', 'MPPS COMPLETED', 'conflict']);
@@ -152,7 +152,7 @@ describe('messages', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('the study of a procedure step', { timeout: 60_000 }, () => {
+describe('the study of a procedure step', () => {
 	const series = (...uids: string[]) => ({
 		'00400340': { vr: 'SQ', Value: uids.map((uid) => ({ '0020000E': { vr: 'UI', Value: [uid] } })) },
 	});

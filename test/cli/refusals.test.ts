@@ -4,7 +4,7 @@ import { operations } from '#administration/operations/index.ts';
 import { byOptions } from '#cli/operation-command.ts';
 import { withWest } from '#test/support/terminal.ts';
 
-describe('a refusal on the command line', { timeout: 120_000 }, () => {
+describe('a refusal on the command line', () => {
 	test('names the option that answers it as the command has it', async (t) => {
 		const { run, json } = await withWest(t);
 		await json('site', 'add', 'east', '--name', 'East');

@@ -74,7 +74,7 @@ after(async () => {
 
 const add = (...more: string[]) => json('report', 'add', '--site', 'west', '--study', '1.2.1', ...more);
 
-describe('report add, complete and amend', { timeout: 60_000 }, () => {
+describe('report add, complete and amend', () => {
 	test('write one report after the other version, with text and document of files', async () => {
 		const pdf = Buffer.from('%PDF-1.7\n\x00\xff rest', 'latin1');
 		const files = ['--text', `@${file('report.txt', 'Lungs clear.\nHeart normal.\n')}`, '--pdf', file('report.pdf', pdf)];
@@ -204,7 +204,7 @@ describe('profile', () => {
 	});
 });
 
-describe('report list', { timeout: 60_000 }, () => {
+describe('report list', () => {
 	test('shows the reports newest first, by site, study and status, page by page', async () => {
 		const made: string[] = [];
 		for (const more of [[], ['--status', 'completed'], ['--status', 'completed']])

@@ -8,7 +8,7 @@ import { eventually } from '#test/support/eventually.ts';
 import { administer } from '#test/support/template.ts';
 import { type Terminal, terminal, withWest } from '#test/support/terminal.ts';
 
-describe('JSON that scripts rely on', { timeout: 180_000 }, () => {
+describe('JSON that scripts rely on', () => {
 	test('ae add, list, echo and remove', async (t) => {
 		const { json, run } = await withWest(t);
 		const place = ['--site', 'west', '--title', 'ARCHIVE', '--host', 'archive', '--port', '104'];
@@ -162,7 +162,7 @@ describe('JSON that scripts rely on', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('the message log', { timeout: 180_000 }, () => {
+describe('the message log', () => {
 	const insert = `insert into message_log (site_id, id, sequence, surface, kind, client_id, source, received_at, committed_at, message_type, control_id,
 		outcome, failure_code, failure, bytes, ack) select id, $2, $3, 'mllp', 'hl7v2', $4, '10.0.0.1', $5, $5, 'ADT^A08', $6, $7, $8, $9, $10, $11 from site where slug = $1`;
 
@@ -262,7 +262,7 @@ describe('the message log', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('exit codes', { timeout: 180_000 }, () => {
+describe('exit codes', () => {
 	test('2 for wrong usage, which names what is wrong', async (t) => {
 		const { run } = await withWest(t);
 		const wrong: [string[], RegExp][] = [

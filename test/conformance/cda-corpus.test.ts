@@ -69,7 +69,7 @@ function tableOf(outcomes: ReadonlyMap<string, Outcome>): string {
 	return [line(first), line(widths.map((width) => '-'.repeat(width))), ...others.map(line)].join('\n');
 }
 
-describe('the shared clinical documents', { skip: without('corpus'), timeout: 300_000 }, () => {
+describe('the shared clinical documents', { skip: without('corpus') }, () => {
 	test('answer as docs/conformance/cda-corpus.md says, and FHIR search finds what XPath counts', async () => {
 		await using service = await testService();
 		const files = corpusFiles('cda');

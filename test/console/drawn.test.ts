@@ -21,7 +21,7 @@ function overview(nowMs: number) {
 	};
 }
 
-describe('what the console draws', { skip: without('chromium'), timeout: 120_000 }, () => {
+describe('what the console draws', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	before(async () => {

@@ -10,7 +10,7 @@ import { sendAll } from '#test/support/mllp-client.ts';
 import { without } from '#test/support/needs.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 
-describe('feeds in the console', { skip: without('chromium'), timeout: 300_000 }, () => {
+describe('feeds in the console', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let page: Page;

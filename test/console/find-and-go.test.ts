@@ -10,7 +10,7 @@ import { logOf } from '#test/support/message-rows.ts';
 import { without } from '#test/support/needs.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
-describe('lists of the console', { skip: without('chromium'), timeout: 240_000 }, () => {
+describe('lists of the console', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let page: Page;

@@ -13,7 +13,7 @@ async function lineOn(page: Page): Promise<string> {
 	return (await page.locator('[data-line]').textContent())?.trim() ?? assert.fail('there is no line to paste');
 }
 
-describe('a fresh console', { skip: without('chromium'), timeout: 300_000 }, () => {
+describe('a fresh console', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let page: Page;

@@ -44,7 +44,7 @@ async function fill(service: TestService): Promise<void> {
 	await scu.release();
 }
 
-describe('what senders choose', { skip: without('chromium'), timeout: 240_000 }, () => {
+describe('what senders choose', { skip: without('chromium') }, () => {
 	test('is text in every screen, and what is known of a patient is in no address, title or storage', async () => {
 		await using service = await testService();
 		await fill(service);

@@ -11,7 +11,7 @@ const insertCommitment = `insert into commitment_request (site_id, id, transacti
 	state, sop_class_uids, sop_instance_uids, committed, refused, attempts, failure, settled_at)
 	select id, $1::uuid, '1.2.3', false, 'CT01', 'NORTH', '192.0.2.40', now(), now(), $2, '{1.2}'::text[], '{1.2.3}'::text[], $3::integer, $4::integer, 1, $5, now() from site where slug = 'north'`;
 
-describe('procedure steps, commitments, exports and imports', { skip: without('chromium'), timeout: 300_000 }, () => {
+describe('procedure steps, commitments, exports and imports', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let page: Page;

@@ -173,7 +173,7 @@ async function fallSilent(service: TestService, name: string): Promise<void> {
 	await eventually(async () => (await service.rows('select from feed_hour')).length > 1, 'the figures');
 }
 
-describe('tasks of a day', { skip: without('chromium'), timeout: 300_000 }, () => {
+describe('tasks of a day', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let page: Page;

@@ -45,7 +45,7 @@ async function receive(service: TestService, key: string): Promise<void> {
 	await service.rows("update mpps_session set started = '2026-01-05T07:30:00+01:00', ended = '2026-01-05T07:45:00'");
 }
 
-describe('the console, in another time zone than its senders', { skip: without('chromium'), timeout: 240_000 }, () => {
+describe('the console, in another time zone than its senders', { skip: without('chromium') }, () => {
 	let service: TestService;
 	let browser: ConsoleBrowser;
 	let page: Page;

@@ -51,7 +51,7 @@ async function withTraffic(service: TestService): Promise<{ client: string }> {
 	return { client: client?.id ?? '' };
 }
 
-describe('traffic and records in the console', { skip: without('chromium'), timeout: 240_000 }, () => {
+describe('traffic and records in the console', { skip: without('chromium') }, () => {
 	test('a message that was refused is found, its cause mended, it is taken again, and its patient read', async () => {
 		await using service = await testService();
 		const { client } = await withTraffic(service);

@@ -7,7 +7,7 @@ import { opened } from '#test/support/images.ts';
 import { eventually, testService } from '#test/support/service.ts';
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
-test('an association is listed with who, how much came and how it ended', { timeout: 60_000 }, async () => {
+test('an association is listed with who, how much came and how it ended', async () => {
 	await using service = await testService();
 	await service.addSite('north');
 	await service.addSite('east', { allowed_ips: ['192.0.2.1'] });

@@ -49,7 +49,7 @@ class North implements AsyncDisposable {
 	}
 }
 
-describe('one patient by MLLP, C-STORE and FHIR', { timeout: 300_000 }, () => {
+describe('one patient by MLLP, C-STORE and FHIR', () => {
 	test('under every name of an authority, under every number, and what differs is listed', async () => {
 		await using north = await North.open();
 		const { service, key, context } = north;

@@ -11,7 +11,7 @@ import { type TestService, testService } from '#test/support/service.ts';
 import { terminal } from '#test/support/terminal.ts';
 import { readConfig } from '../../src/config.ts';
 
-describe('a backup of objects in a bucket', { timeout: 120_000 }, () => {
+describe('a backup of objects in a bucket', () => {
 	const server = new S3Server();
 	const folder = mkdtempSync(join(tmpdir(), 'tributary-from-bucket-'));
 	let service: TestService;

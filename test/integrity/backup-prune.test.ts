@@ -14,7 +14,7 @@ import { terminal } from '#test/support/terminal.ts';
 
 const checkout = join(import.meta.dirname, '../..');
 
-describe('the removal of backups from a bucket', { timeout: 240_000 }, () => {
+describe('the removal of backups from a bucket', () => {
 	const server = new S3Server();
 	const to = `s3://${server.bucket}/nightly`;
 	const folder = mkdtempSync(join(tmpdir(), 'tributary-pruned-'));

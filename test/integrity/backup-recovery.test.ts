@@ -78,7 +78,7 @@ after(async () => {
 	rmSync(folder, { recursive: true, force: true });
 });
 
-describe('recovery to any moment', { skip: without('postgresql15'), timeout: 240_000 }, () => {
+describe('recovery to any moment', { skip: without('postgresql15') }, () => {
 	test('brings a PostgreSQL of the network to a moment between two backups, and the objects to it', async () => {
 		chmodSync(folder, 0o755);
 		const [data, socket, base, again] = ['data', 'socket', 'base', 'again'].map(folderOf) as [string, string, string, string];

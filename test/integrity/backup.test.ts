@@ -52,7 +52,7 @@ async function retrieved(service: ServiceProcess, { key }: LedgerSite, uid: stri
 	return { status: answer.status, digest: createHash('sha256').update(file).digest('hex') };
 }
 
-describe('a backup that is made while senders send', { timeout: 240_000 }, () => {
+describe('a backup that is made while senders send', () => {
 	test('is restored on another node after the first was killed: what was acknowledged before is there once and in order', async () => {
 		await using first = new ServiceProcess();
 		await first.start();
@@ -158,7 +158,7 @@ async function withEmpty<T>(beside: string, use: (url: string) => Promise<T>): P
 	}
 }
 
-describe('a backup in a bucket', { timeout: 240_000 }, () => {
+describe('a backup in a bucket', () => {
 	const server = new S3Server();
 	let service: TestService;
 	let variables: Record<string, string>;

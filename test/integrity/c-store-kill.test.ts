@@ -106,7 +106,7 @@ async function storedIn(database: ConnectionPool, service: ServiceProcess, loads
 	return report.removed;
 }
 
-describe('kill -9 of the service while 8 associations store', { timeout: 170_000 }, () => {
+describe('kill -9 of the service while 8 associations store', () => {
 	test('loses nothing that was answered with success, and shows no part of a file', async () => {
 		await using service = new ServiceProcess();
 		await service.start();

@@ -158,7 +158,7 @@ async function listed(service: TestService, condition: (record: CommitmentRecord
 	return found as CommitmentRecord;
 }
 
-describe('storage commitment', { timeout: 300_000 }, () => {
+describe('storage commitment', () => {
 	test('of what only another site has is refused as of something that nobody has', async (t) => {
 		const service = await west(t);
 		await service.addSite('east');

@@ -47,7 +47,7 @@ async function logged(controlId: string): Promise<Logged> {
 
 const isAssumed = ({ flags }: Logged) => (flags ?? []).some(({ code }) => code === 'charset-assumed');
 
-describe('a message whose Content-Type names its charset', { timeout: 60_000 }, () => {
+describe('a message whose Content-Type names its charset', () => {
 	test('is read in it where MSH-18 is empty, and so are its log and its answer', async () => {
 		assert.equal((await post(message('1'), 'text/plain; charset=ISO-8859-2')).status, 200);
 		assert.equal(await familyOf('1'), 'Łukasz');

@@ -75,7 +75,7 @@ async function logged(failure: string) {
 	);
 }
 
-describe('a message that takes more processor time than it may', { timeout: 180_000 }, () => {
+describe('a message that takes more processor time than it may', () => {
 	before(async () => {
 		service = await testService({ WORKERS: '1', LONG_MESSAGE_BYTES: '100000', MESSAGE_CPU_MS_MAX: '100', UNAVAILABLE_MS_MAX: '120000' });
 		({ key } = await service.addSite('north'));
@@ -108,7 +108,7 @@ describe('a message that takes more processor time than it may', { timeout: 180_
 	});
 });
 
-describe('a message of the largest size that is allowed', { timeout: 180_000 }, () => {
+describe('a message of the largest size that is allowed', () => {
 	test('is taken, or refused with its reason, and the other site goes on meanwhile', async () => {
 		service = await testService({ WORKERS: '1', UNAVAILABLE_MS_MAX: '120000' });
 		try {

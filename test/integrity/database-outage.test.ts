@@ -7,7 +7,7 @@ import { resetPassword } from '#administration/users.ts';
 import { configuredObjectStore } from '#storage/objects/open.ts';
 import { adt } from '#test/support/adt.ts';
 import { giveBack, takeAway } from '#test/support/database-away.ts';
-import { MllpClient, msa } from '#test/support/mllp-client.ts';
+import { MllpClient, msa, sendUntilStored } from '#test/support/mllp-client.ts';
 import { readinessOfAll } from '#test/support/readiness.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
@@ -137,19 +137,15 @@ describe('a database that is away', () => {
 	test('closes MLLP connections without an answer when it stays away; nothing of it is stored later', async () => {
 		await using service = await testService({ UNAVAILABLE_MS_MAX: '4000' });
 		await service.addSite('north');
+		// The first message of a service takes by far the longest, and here the time to store one is short.
+		await sendUntilStored(service, adt('0', 'A', 0));
 		const client = await MllpClient.connect(service.port('mllp'));
-		assert.equal(msa(await client.send(adt('0', 'A', 0))).code, 'AA');
 		await takeAway(service);
 		await assert.rejects(client.send(adt('1', 'A', 1)), /closed without an answer/);
 		await giveBack(service);
 		await eventually(async () => (await fetch(`http://127.0.0.1:${service.port('ops')}/health/ready`)).status === 200, 'ready again');
 		// A process that had nothing to store may still have to notice; its connection is closed then, and the sender comes again.
-		await eventually(async () => {
-			const again = await MllpClient.connect(service.port('mllp'));
-			const answer = await again.send(adt('1', 'A', 1)).catch(() => undefined);
-			again.close();
-			return answer !== undefined && msa(answer).code === 'AA';
-		}, 'storing again');
+		await sendUntilStored(service, adt('1', 'A', 1));
 		assert.deepEqual(await service.rows('select version from patient'), [{ version: 2 }]);
 	});
 
@@ -158,7 +154,7 @@ describe('a database that is away', () => {
 		const { called, siteId } = await addImagingSite(service, 'west');
 		using scu = await StorageScu.open(service.port('dimse'), { called });
 		const instance = (number: number) => ctInstance({ sopInstanceUid: `1.2.${number}`, pixels: Buffer.alloc(50_000, number) });
-		assert.equal((await scu.store(instance(1))).status, 0);
+		await eventually(async () => (await scu.store(instance(1))).status === 0, 'the first instance');
 		await takeAway(service);
 		const refused = [await scu.store(instance(2)), await scu.store(instance(3))];
 		assert.deepEqual(
@@ -240,9 +236,7 @@ describe('a database that is away', () => {
 		await giveBack(service);
 		await eventually(async () => (await service.fhir('/fhir/Patient', key)).status === 200, 'the database');
 		await eventually(async () => (await scu.store(ctInstance({ sopInstanceUid: '1.2.1' }))).status === 0, 'storing again');
-		const again = await MllpClient.connect(service.port('mllp'));
-		assert.equal(msa(await again.send(adt('1', 'A', 1))).code, 'AA');
-		again.close();
+		await sendUntilStored(service, adt('1', 'A', 1));
 		const wrong = await service.rows(
 			`select subject from audit_event where action in ('mllp.refused', 'dimse.refused') and source <> '127.0.0.1'`,
 		);

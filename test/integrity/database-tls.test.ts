@@ -16,7 +16,7 @@ import { terminal } from '#test/support/terminal.ts';
 import { readConfig } from '../../src/config.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
-describe('a database that admits TLS alone', { skip: without('openssl'), timeout: 180_000 }, () => {
+describe('a database that admits TLS alone', { skip: without('openssl') }, () => {
 	let database: EncryptedDatabase;
 	const full = () => ({ sslmode: 'verify-full', sslrootcert: database.file('authority') });
 

@@ -7,7 +7,7 @@ import { MllpClient } from '#test/support/mllp-client.ts';
 import { eventually, testService } from '#test/support/service.ts';
 import { listens } from '../../ops/cluster/listens.ts';
 
-describe('the end of a service', { timeout: 120_000 }, () => {
+describe('the end of a service', () => {
 	test('no surface takes anything while another one still drains, and what is under way is answered', async () => {
 		const service = await testService({ PROCESSES: '1' });
 		const { key } = await service.addSite('north', { allowed_ips: ['127.0.0.1'] });

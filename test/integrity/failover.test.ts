@@ -9,7 +9,7 @@ import { ServiceProcess } from '#test/support/service-process.ts';
 import { startPair } from '#test/support/standby.ts';
 import { defaultLimits } from '../../src/limits.ts';
 
-describe('a database of several servers', { timeout: 180_000 }, () => {
+describe('a database of several servers', () => {
 	const primary = { standby: false, readOnly: false };
 	const standby = { standby: true, readOnly: true };
 	const frozen = { standby: false, readOnly: true };

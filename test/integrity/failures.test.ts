@@ -23,7 +23,7 @@ async function ended(context: OperationContext, id: string) {
 	return showReplay(context, id);
 }
 
-describe('failures', { timeout: 120_000 }, () => {
+describe('failures', () => {
 	test('are grouped by cause; a resend and a replay mend, a replay that is refused again counts anew', async () => {
 		await using service = await testService();
 		await service.addSite('north');

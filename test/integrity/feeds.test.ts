@@ -17,7 +17,7 @@ import { eventually, type TestService, testService } from '#test/support/service
 import { ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
 /** A node of two processes: its figures are those of both, and come from the database. */
-describe('feeds', { timeout: 120_000 }, () => {
+describe('feeds', () => {
 	let service: TestService;
 	let key: string;
 	let southern: string;

@@ -16,7 +16,7 @@ interface Pair {
 
 const system = 'urn:oid:1.2.3';
 
-describe('FHIR after a merge', { timeout: 120_000 }, () => {
+describe('FHIR after a merge', () => {
 	let service: TestService;
 	let call: FhirCall;
 	let mllp: MllpClient;

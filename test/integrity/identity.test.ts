@@ -51,7 +51,7 @@ async function withSite(
 
 const subjects = (bundle: FhirBody) => (bundle.entry ?? []).map(({ resource }: FhirBody) => resource.subject.reference).sort();
 
-describe('identity', { timeout: 120_000 }, () => {
+describe('identity', () => {
 	test('patients are merged and told apart as ADT^A40 and A37 do, with a preview that holds', async () =>
 		withSite(async ({ service, key, context, idOf }) => {
 			await send(service, key, '1', 'ADT^A01', person('4711', 'Lovemore^Ada', '18151210'));

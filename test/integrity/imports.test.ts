@@ -30,7 +30,7 @@ function dicomFile(number: number, patientId = 'P-1'): Buffer {
 
 const framed = (message: string) => `\x0b${message}\x1c\r`;
 
-describe('imports', { timeout: 240_000 }, () => {
+describe('imports', () => {
 	let service: TestService;
 	let key: string;
 	let root: string;

@@ -102,7 +102,7 @@ async function assertClean(): Promise<void> {
 	);
 }
 
-describe('other content under a known SOP Instance UID', { timeout: 120_000 }, () => {
+describe('other content under a known SOP Instance UID', () => {
 	test('keep: the first stays, the other is listed once, however often it comes', async (context) => {
 		const west = await site(context, 'keep');
 		assert.equal(await west.send('one'), 0);
@@ -186,7 +186,7 @@ describe('other content under a known SOP Instance UID', { timeout: 120_000 }, (
 	});
 });
 
-describe('a data set that is cut off', { timeout: 120_000 }, () => {
+describe('a data set that is cut off', () => {
 	test('is refused wherever it ends within an element, and nothing of it is left', async (context) => {
 		const cut = await site(context, 'cut');
 		const whole = sampleDataSet({ pixels: Buffer.alloc(8192, 3) });
@@ -229,7 +229,7 @@ async function exposed(): Promise<string> {
 	return (await fetch(`http://127.0.0.1:${service.port('ops')}/metrics`)).text();
 }
 
-describe('a conflict', { timeout: 120_000 }, () => {
+describe('a conflict', () => {
 	test('is listed, shown with what differs, and settled for what is stored', async (context) => {
 		const west = await site(context, 'desk');
 		await west.send('one');
@@ -346,7 +346,7 @@ describe('a conflict', { timeout: 120_000 }, () => {
 	});
 });
 
-describe('a conflict about objects that are files of their own', { timeout: 120_000 }, () => {
+describe('a conflict about objects that are files of their own', () => {
 	let segmented: TestService;
 	before(async () => {
 		segmented = service;

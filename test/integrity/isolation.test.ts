@@ -109,7 +109,7 @@ async function exportOf(key: string, path = '/fhir/$export'): Promise<FhirBody> 
 const startedMs = Date.now();
 let asked = 0;
 
-describe('what belongs to another site', { timeout: 300_000 }, () => {
+describe('what belongs to another site', () => {
 	before(async () => {
 		service = await testService();
 		const first = await service.addSite('north', { sending_application: 'NORTH' });

@@ -29,9 +29,7 @@ function linesOf(output: string): Record<string, unknown>[] {
 		.map((line) => JSON.parse(line));
 }
 
-test('an outage of database and object store, and a SIGHUP, are told in lines of JSON: the first attempt with its stack, then by number, then its end', {
-	timeout: 120_000,
-}, async () => {
+test('an outage of database and object store, and a SIGHUP, are told in lines of JSON: the first attempt with its stack, then by number, then its end', async () => {
 	using files = new CertificateFiles();
 	await using database = await testDatabase();
 	await using store = new S3Server();
@@ -239,9 +237,7 @@ async function reportedByDimse(port: number): Promise<(number | undefined)[]> {
 	return answers.map(({ status: code }) => code);
 }
 
-test('no line of the log and no metric has what a patient is known by, whatever is wrong with what was sent', {
-	timeout: 240_000,
-}, async (context) => {
+test('no line of the log and no metric has what a patient is known by, whatever is wrong with what was sent', async (context) => {
 	await using database = await testDatabase();
 	await using service = new ServiceProcess({ DATABASE_URL: database.url, PROCESSES: '1', WORKERS: '1', LOG_LEVEL: 'trace' });
 	await service.start();

@@ -13,7 +13,7 @@ import { S3Server } from '#test/support/s3-server.ts';
 import { testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
 
-describe('objects move', { timeout: 120_000 }, () => {
+describe('objects move', () => {
 	test('copies what rows name, from files to a bucket and back, and goes on where it was broken off', async (t) => {
 		await using server = new S3Server();
 		const access = await server.variables();

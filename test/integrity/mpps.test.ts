@@ -56,7 +56,7 @@ function counted<T>(values: readonly T[]): Map<T, number> {
 	return counts;
 }
 
-describe('procedure steps', { timeout: 120_000 }, () => {
+describe('procedure steps', () => {
 	test('of a hundred senders at once one begins the step and one ends it, over DIMSE', async () => {
 		await using service = await testService({ WORKERS: '2', PROCESSES: '1' });
 		const { site, key } = await service.addSite('north');

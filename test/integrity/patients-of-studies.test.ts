@@ -92,7 +92,7 @@ async function doubts(studyUid: string) {
 	return (found ?? []).filter(({ study_uid: uid }) => uid === studyUid).map(({ kind, count }) => `${count} ${kind}`);
 }
 
-describe('a doubt about whose image it is', { timeout: 120_000 }, () => {
+describe('a doubt about whose image it is', () => {
 	test('does not refuse it: a known study keeps its patient, a new one has none until a merge settles it', async () => {
 		await hl7('ADT^A04', person('M7', 'HOSP', 'First^Ann'));
 		for (const number of [0, 1, 2]) assert.equal(await send({ studyUid: '1.7', sopInstanceUid: `1.7.${number}`, patientId: 'M7' }), 0);
@@ -157,7 +157,7 @@ describe('a doubt about whose image it is', { timeout: 120_000 }, () => {
 	});
 });
 
-describe('an image of another patient than its study', { timeout: 120_000 }, () => {
+describe('an image of another patient than its study', () => {
 	const foreign = (studyUid: string, number: number, patientId: string): Image => ({
 		studyUid,
 		sopInstanceUid: `${studyUid}.${number}`,
@@ -227,7 +227,7 @@ describe('an image of another patient than its study', { timeout: 120_000 }, () 
 	});
 });
 
-describe('what people put right about studies', { timeout: 120_000 }, () => {
+describe('what people put right about studies', () => {
 	const site = 'west';
 	const idOf = async (number: string) => {
 		const found = await searchPatients(context(), { site, text: number, limit: 10 });

@@ -18,7 +18,7 @@ const pid = (number: string) => `PID|1||${number}^^^MRN||Rivers^Alba||19700517|F
 /** PV1 with an assigned location, an attending doctor and a visit number. */
 const pv1 = (visit: string, attending: string, place = '3W^101^2^HOSP') => `PV1|1|I|${place}||||${attending}${'|'.repeat(12)}${visit}^^^VN`;
 
-describe('messages that refer to people and places as resources', { timeout: 300_000 }, () => {
+describe('messages that refer to people and places as resources', () => {
 	let service: TestService;
 	let mllp: MllpClient;
 	let number = 0;

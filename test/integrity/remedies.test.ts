@@ -26,7 +26,7 @@ async function stateOf(service: TestService): Promise<string[]> {
 	return Promise.all(tables.map(async (table) => `${table} ${await digestOf(service, table)}`));
 }
 
-describe('from failure to remedy', { timeout: 120_000 }, () => {
+describe('from failure to remedy', () => {
 	test('a refused message is explained, tried with a remedy, mended, replayed, and read by FHIR', async () => {
 		await using service = await testService();
 		const { key } = await service.addSite('north');

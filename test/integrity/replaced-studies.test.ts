@@ -88,7 +88,7 @@ async function referencesOf(filler: string): Promise<{ version: string; referenc
 
 const referenceTo = async (uid: string) => `ImagingStudy/${(await study(uid)).id}`;
 
-describe('a replaced instance', { timeout: 120_000 }, () => {
+describe('a replaced instance', () => {
 	test('is a version of its study, with the SOP classes that it leaves', async () => {
 		await send(
 			{ studyUid: '1.1', sopInstanceUid: '1.1.1', sopClassUid: ct },
@@ -144,7 +144,7 @@ describe('a replaced instance', { timeout: 120_000 }, () => {
 	});
 });
 
-describe('a conflict that is settled for what was received', { timeout: 120_000 }, () => {
+describe('a conflict that is settled for what was received', () => {
 	test('begins the study that it names, which goes again when that is taken back', async () => {
 		await policy('keep');
 		await report('F-SETTLED', { uid: '1.8' });

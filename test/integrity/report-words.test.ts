@@ -40,7 +40,7 @@ async function said(patient: string): Promise<{ status: string; text: string | u
 const first = [obx('a mass'), obx('cancer', { code: impression })];
 const firstText = 'Findings\na mass\n\nImpression\ncancer';
 
-describe('what a message withdraws is no longer said by the report', { timeout: 60_000 }, () => {
+describe('what a message withdraws is no longer said by the report', () => {
 	const withdrawals: Record<string, string[]> = {
 		W: [obx('a mass', { status: 'W' }), obx('cancer', { code: impression, status: 'W' })],
 		D: [obx('', { status: 'D' }), obx('', { code: impression, status: 'D' })],
@@ -81,7 +81,7 @@ describe('what a message withdraws is no longer said by the report', { timeout: 
 	});
 });
 
-describe('an addendum', { timeout: 60_000 }, () => {
+describe('an addendum', () => {
 	test('is added to the report, once', async () => {
 		await send('E', 'F', 10, ...first);
 		for (const hour of [11, 12]) {
@@ -111,7 +111,7 @@ describe('an addendum', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('a correction of one section', { timeout: 60_000 }, () => {
+describe('a correction of one section', () => {
 	test('keeps the others', async () => {
 		await send('J', 'F', 10, ...first);
 		assert.deepEqual(await send('J', 'C', 11, obx('no cancer', { code: impression, status: 'C' })), []);

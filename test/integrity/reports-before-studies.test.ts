@@ -65,7 +65,7 @@ async function seen(studyUid: string): Promise<[patient: string | undefined, rep
 	return [patient?.name[0].family, referring.length];
 }
 
-describe('a study whose images do not tell which of two patients it belongs to', { timeout: 120_000 }, () => {
+describe('a study whose images do not tell which of two patients it belongs to', () => {
 	test('gets the patient of the report with its accession number, whichever comes first', async () => {
 		await admitTwo('Q1');
 		await image('1.21', 'Q1', 'AQ1');

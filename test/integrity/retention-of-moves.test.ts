@@ -15,7 +15,7 @@ import { eventually, type TestService, testService } from '#test/support/service
 const inDays = 400;
 const later = () => Date.now() + inDays * dayMs;
 
-describe('retention and a site that moves', { timeout: 180_000 }, () => {
+describe('retention and a site that moves', () => {
 	let service: TestService;
 	const ids = new Map<string, string>();
 

@@ -98,7 +98,7 @@ const store = (...images: (Partial<GivenImage> & Pick<GivenImage, 'studyUid' | '
 		images.map((image) => ({ seriesUid: `${image.studyUid}.1`, patientId: 'P1', patientIssuer: 'MRN', ...image })),
 	);
 
-describe('rows that are too old', { timeout: 180_000 }, () => {
+describe('rows that are too old', () => {
 	test('go by the times of their site, in batches; those of another site stay, and a preview says so before', async () => {
 		for (const slug of ['west', 'east']) for (const number of [1, 2, 3]) await send(slug, adt(`m${number}`, 'P1', number));
 		await keep('west', { message_retention_days: '30', history_retention_days: '30', accepted_retention_days: '60' });
@@ -201,7 +201,7 @@ describe('rows that are too old', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('a study whose retention is over', { timeout: 180_000 }, () => {
+describe('a study whose retention is over', () => {
 	const uid = '1.2.826.0.1.77.1';
 	let gone: string;
 
@@ -330,7 +330,7 @@ describe('a study whose retention is over', { timeout: 180_000 }, () => {
 	});
 });
 
-describe('the node', { timeout: 180_000 }, () => {
+describe('the node', () => {
 	test('carries retention out by itself, one node at a time; objects that could not be removed go with the next run', async () => {
 		const uid = '1.2.826.0.1.77.3';
 		await store({ studyUid: uid, sopInstanceUid: `${uid}.1.1` });

@@ -33,9 +33,7 @@ after(async () => {
 	await server[Symbol.asyncDispose]();
 });
 
-test('C-STORE into a bucket: answered when it is there, kept aside there, 0xA700 while it cannot be', {
-	timeout: 60_000,
-}, async (context) => {
+test('C-STORE into a bucket: answered when it is there, kept aside there, 0xA700 while it cannot be', async (context) => {
 	let peer: Peer | undefined;
 	await eventually(async () => {
 		peer = await associate(context, service.port('dimse')).catch(() => undefined);

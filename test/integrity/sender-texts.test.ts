@@ -24,7 +24,7 @@ before(async () => {
 
 after(() => service[Symbol.asyncDispose]());
 
-describe('a message on the wire', { timeout: 60_000 }, () => {
+describe('a message on the wire', () => {
 	const header = (controlId: string, rest = '') => `MSH|^~\\&|LAB|FAC|R|RF|20260101120000||ORU^R01|${controlId}|P|2.5.1${rest}`;
 	const pid = 'PID|1||W1||Doe^Jane';
 	const obr = (number: string) => `OBR|1||${number}|18748-4^Radiology^LN`;
@@ -191,7 +191,7 @@ describe('a message on the wire', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('a text that a sender chooses', { timeout: 60_000 }, () => {
+describe('a text that a sender chooses', () => {
 	const post = async (key: string, body: string) => {
 		const answer = await fetch(`http://127.0.0.1:${service.port('hl7')}/v2/ingest`, {
 			method: 'POST',

@@ -9,7 +9,7 @@ import { addImagingSite, StorageScu } from '#test/support/storage-scu.ts';
 const limit = (service: TestService, slug: string, limits: object) =>
 	setSite(service.administration, setSiteInput.parse({ slug, ...limits }));
 
-describe('a site that has limits of its own', { timeout: 60_000 }, () => {
+describe('a site that has limits of its own', () => {
 	test('is rejected one association too many, for now, while another site is served', async () => {
 		await using service = await testService();
 		for (const slug of ['west', 'east']) await addImagingSite(service, slug);

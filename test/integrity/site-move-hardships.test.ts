@@ -17,7 +17,7 @@ import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-sc
 
 const checkout = join(import.meta.dirname, '../..');
 
-describe('a site that moves', { timeout: 900_000 }, () => {
+describe('a site that moves', () => {
 	const buckets = new S3Server();
 	let variables: Record<string, string>;
 	let here: TestService;

@@ -8,7 +8,7 @@ import { acceptedMessages, Door, moveByCommand, sender } from '#test/support/sit
 
 for (const need of ['pgbouncer', 'pgbouncer_21'] satisfies NeedName[]) {
 	const program = needs[need].found ?? '';
-	describe(`${need} in transaction mode before both databases`, { skip: without(need), timeout: 600_000 }, () => {
+	describe(`${need} in transaction mode before both databases`, { skip: without(need) }, () => {
 		test('lets a site move while it receives: what was acknowledged is there once and in order', async () => {
 			const pooling = keepsStatements(program) ? 'transaction' : 'unprepared';
 			const settings = pooling === 'transaction' ? ['max_prepared_statements = 200'] : [];

@@ -57,7 +57,7 @@ async function writer(door: { to: TestService }, key: string, isOver: () => bool
 	}
 }
 
-describe('site move', { timeout: 900_000 }, () => {
+describe('site move', () => {
 	test('while messages come: what was acknowledged is there once and in order, also when it is cut off and repeated', async () => {
 		const { siteId, key, called } = await addImagingSite(here, 'north');
 		await setSite(here.administration, { slug: 'north', update_creates: true });

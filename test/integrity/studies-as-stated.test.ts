@@ -88,7 +88,7 @@ async function patientsNamed(pattern: string): Promise<string[]> {
 	return (await service.rows<{ c0: string }>(statement.text, [...values])).map(({ c0 }) => c0);
 }
 
-describe('ideographic and phonetic names', { timeout: 120_000 }, () => {
+describe('ideographic and phonetic names', () => {
 	test('of an image are kept with its study where the record of a known patient has none', async () => {
 		await admit('J1^^^HOSP^MR', 'Yamada^Tarou');
 		await send('1.41', { patientId: 'J1', patientIssuer: 'HOSP', patientName: 'Yamada^Tarou=山田^太郎=やまだ^たろう' });
@@ -130,7 +130,7 @@ describe('ideographic and phonetic names', { timeout: 120_000 }, () => {
 	});
 });
 
-describe('names of one authority', { timeout: 120_000 }, () => {
+describe('names of one authority', () => {
 	test('are answered as the query has them, and are one number in the preview of a merge', async () => {
 		await admit('L2^^^HALL&1.2.3.4&ISO^MR', 'Lane^Ann');
 		await send('1.51', { patientId: 'L2', patientIssuer: 'HALL', patientName: 'Lane^Ann' });
@@ -149,7 +149,7 @@ describe('names of one authority', { timeout: 120_000 }, () => {
 	});
 });
 
-describe('the local time of a study', { timeout: 120_000 }, () => {
+describe('the local time of a study', () => {
 	test('says by which zone it was read, and whether that was assumed', async () => {
 		const zoneOf = async (studyUid: string) => {
 			await send(studyUid, { date: '20260701', time: '120000', patientId: 'Z1' });

@@ -19,7 +19,7 @@ const crp = [
 	['20260108073000+0100', 'SN', '<^0.5', '0-5', ''],
 ] as const;
 
-describe('what is known of a patient', { timeout: 120_000 }, () => {
+describe('what is known of a patient', () => {
 	let service: TestService;
 	let id: string;
 	before(async () => {

@@ -11,7 +11,7 @@ import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { secondNode } from '#test/support/second-node.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
-describe('two nodes on one database', { timeout: 150_000 }, () => {
+describe('two nodes on one database', () => {
 	let service: TestService;
 	let other: Node;
 	let key: string;

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { MllpSite } from '#test/support/mllp-site.ts';
 import type { FhirBody } from '#test/support/service.ts';
 
-describe('delimiters that a sender did not escape', { timeout: 120_000 }, () => {
+describe('delimiters that a sender did not escape', () => {
 	let site: MllpSite;
 	let sent = 0;
 
@@ -102,7 +102,7 @@ describe('delimiters that a sender did not escape', { timeout: 120_000 }, () => 
 	});
 });
 
-describe('what one message states twice', { timeout: 120_000 }, () => {
+describe('what one message states twice', () => {
 	let site: MllpSite;
 
 	before(async () => {

@@ -97,7 +97,7 @@ const fhir = (path: string) => fhirClient(service, key)('GET', path).then(({ bod
 const idOf = async (number: string) =>
 	(await searchPatients(context(), { site: 'west', text: number, limit: 10 }))[0]?.id ?? assert.fail(number);
 
-describe('a study of somebody without a Patient ID', { timeout: 120_000 }, () => {
+describe('a study of somebody without a Patient ID', () => {
 	test('is matched by what its images state of them, and answered with it, by QIDO-RS and C-FIND', async (t) => {
 		for (const number of [1, 2]) assert.equal(await send('1.10', number, trauma), 0);
 		await admit('K1', 'HOSP', 'Unknown^Trude');
@@ -195,7 +195,7 @@ describe('a study of somebody without a Patient ID', { timeout: 120_000 }, () =>
 	});
 });
 
-describe('a study of nobody', { timeout: 120_000 }, () => {
+describe('a study of nobody', () => {
 	test('is in no doubt until an image names somebody', async () => {
 		for (const image of [{}, { patientId: '', patientName: '', sex: 'O' }, { patientName: '^' }])
 			assert.equal(await send('1.70', Object.keys(image).length, image), 0);

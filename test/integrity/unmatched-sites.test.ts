@@ -9,7 +9,7 @@ import { eventually, type TestService, testService } from '#test/support/service
 import { type AdminClient, owner, signedIn } from '#test/surfaces/admin/client.ts';
 
 /** One interface engine sends for two sites from one address; each site tells its messages by MSH-3. */
-describe('an unmatched message from an address of two sites', { timeout: 120_000 }, () => {
+describe('an unmatched message from an address of two sites', () => {
 	let service: TestService;
 	let administrator: AdminClient;
 	let manager: AdminClient;

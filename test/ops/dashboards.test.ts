@@ -130,7 +130,7 @@ async function work(service: TestService, { key, called }: { key: string; called
 	assert.ok((await new BulkClient(service, key).exported()).has('Patient'));
 }
 
-describe('a Prometheus that scrapes a node', { skip: without('prometheus', 'promtool'), timeout: 180_000 }, () => {
+describe('a Prometheus that scrapes a node', { skip: without('prometheus', 'promtool') }, () => {
 	let service: TestService;
 	let prometheus: Prometheus;
 	let site: { key: string; called: string };

@@ -73,7 +73,7 @@ class Rig {
 	}
 }
 
-describe('the budget of processor time of a message', { timeout: 120_000 }, () => {
+describe('the budget of processor time of a message', () => {
 	test('spent in a shared worker: the message is tried again apart and answered; its site keeps its order, others go on', async (t) => {
 		const rig = new Rig(t, { messageCpuMsMax: 60_000 });
 		const sent = [rig.send('a1', '0'), rig.send('a2', '700'), rig.send('a3', '0'), rig.send('c1', '0'), rig.send('b1', '0')];

@@ -6,9 +6,7 @@ import { WorkNotes } from '#site/work-notes.ts';
 import { openPiscina } from '#site/worker-pool.ts';
 import { delivery } from './letters.ts';
 
-test('batches that wait for a thread are rejected when it ends before it has begun, and the next one gets a thread', {
-	timeout: 60_000,
-}, async (t) => {
+test('batches that wait for a thread are rejected when it ends before it has begun, and the next one gets a thread', async (t) => {
 	const pool = openPiscina(new URL('./spinning-worker.ts', import.meta.url), undefined, WorkNotes.create(2).shared, 2);
 	t.after(() => pool.destroy());
 	const run = (lane: number) => {

@@ -83,7 +83,7 @@ const value = fc.oneof(
 	fc.tuple(moment, fc.constantFrom('Z', '+01:00')).map((parts) => parts.join('')),
 );
 
-describe('studies', { timeout: 120_000 }, () => {
+describe('studies', () => {
 	test('are found by the start that they are shown with, whatever prefix and precision, as R4 says it', async () => {
 		const siteId = newId();
 		const starts = [[null, null] as const, ...fc.sample(fc.oneof(fc.tuple(day, fc.constant(null)), fc.tuple(moment, offset)), 200)];

@@ -357,7 +357,7 @@ const record = fc.record({
 	count: fc.integer({ min: 1, max: 5 }),
 });
 
-test('any search finds what a search through all resources of the site finds, page by page', { timeout: 120_000 }, async () => {
+test('any search finds what a search through all resources of the site finds, page by page', async () => {
 	await fc.assert(
 		fc.asyncProperty(record, async (given) => {
 			const siteId = newId();

@@ -1,4 +1,6 @@
+import assert from 'node:assert/strict';
 import { connect, type Socket } from 'node:net';
+import { eventually } from './eventually.ts';
 
 /** A sender: writes framed messages, answers come back in order. */
 export class MllpClient {
@@ -99,4 +101,19 @@ export async function sendAll(service: { port(name: string): number }, ...messag
 	for (const message of messages) codes.push(msa(await client.send(message)).code);
 	client.close();
 	return codes;
+}
+
+/** Sends as senders do: anew, on another connection, until there is an answer. It is AA. */
+export async function sendUntilStored(service: { port(name: string): number }, message: string, from?: string): Promise<void> {
+	await eventually(async () => {
+		const client = await MllpClient.connect(service.port('mllp'), from);
+		try {
+			const answer = await client.send(message).catch(() => undefined);
+			if (answer === undefined) return false;
+			assert.equal(msa(answer).code, 'AA');
+			return true;
+		} finally {
+			client.close();
+		}
+	}, 'AA');
 }

@@ -69,6 +69,8 @@ export async function testService(environment: Record<string, string> = {}, give
 		DIMSE_PORT: '0',
 		LOG_LEVEL: 'silent',
 		WORKERS: '1',
+		// A busy machine may take longer to store something than a sender should wait.
+		UNAVAILABLE_MS_MAX: '120000',
 		PROCESSES: process.env['PROCESSES'] ?? '1',
 		...environment,
 	};

@@ -5,7 +5,7 @@ import { logOf } from '#test/support/message-rows.ts';
 import { eventually, type TestService, testService } from '#test/support/service.ts';
 import { type AdminClient, owner, signedIn } from './client.ts';
 
-describe('what is found through the admin API', { timeout: 120_000 }, () => {
+describe('what is found through the admin API', () => {
 	let service: TestService;
 	let admin: AdminClient;
 	let manager: AdminClient;

@@ -33,7 +33,7 @@ async function administrator(service: TestService): Promise<AdminClient> {
 	return signedIn(service, owner, (await resetPassword(service.administration, owner)).password);
 }
 
-describe('every operation over HTTP', { timeout: 180_000 }, () => {
+describe('every operation over HTTP', () => {
 	test('is done for who may, refused for everybody else, and shows nothing foreign', async () => {
 		await using service = await testService();
 		await service.addSite('east');

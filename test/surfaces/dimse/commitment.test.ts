@@ -32,7 +32,7 @@ const report: OutgoingRequest = { operation: 'N-EVENT-REPORT', sopClassUid: comm
 const answerTo = (messageId: number, more: Record<number, number> = {}) =>
 	data(value(1, 'command', commandSet({ 256: 0x8100, 288: messageId, 2048: 0x0101, 2304: 0, ...more })));
 
-describe('storage commitment over DIMSE', { timeout: 60_000 }, () => {
+describe('storage commitment over DIMSE', () => {
 	test('a request is noted for the site and the caller, and answered when that is done', async (t) => {
 		const { port, commitment: service, counted } = await startSurface(t);
 		const { open, opened } = gate();

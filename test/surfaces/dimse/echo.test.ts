@@ -35,7 +35,7 @@ async function against(t: TestContext, play: (peer: Peer) => unknown, given = op
 	return result;
 }
 
-describe('a C-ECHO of a remote AE', { timeout: 60_000 }, () => {
+describe('a C-ECHO of a remote AE', () => {
 	test('is answered by this service itself', async (t) => {
 		const { port } = await startSurface(t);
 		const target: RemoteAe = { title: 'WEST', host: 'localhost', port, tls: false };

@@ -43,7 +43,7 @@ async function storescp(t: TestContext, ...parameters: string[]): Promise<{ port
 	return { port, directory };
 }
 
-test('storescp takes what is sent to it, in small PDUs as well', { skip: without('dcmtk'), timeout: 60_000 }, async (t) => {
+test('storescp takes what is sent to it, in small PDUs as well', { skip: without('dcmtk') }, async (t) => {
 	const { port, directory } = await storescp(t, '--max-pdu', '4096', '--bit-preserving');
 	const target = { title: 'ARCHIVE', host: '127.0.0.1', port, tls: false };
 	let association: Awaited<ReturnType<typeof requestAssociation>> | undefined;
@@ -71,7 +71,7 @@ test('storescp takes what is sent to it, in small PDUs as well', { skip: without
 	await association.release();
 });
 
-test('storescp answers an echo, or rejects it', { skip: without('dcmtk'), timeout: 60_000 }, async (t) => {
+test('storescp answers an echo, or rejects it', { skip: without('dcmtk') }, async (t) => {
 	const { port } = await storescp(t);
 	const target = { title: 'ARCHIVE', host: '127.0.0.1', port, tls: false };
 	const called = () => echo(target, { callingAe: 'WEST', tls: undefined, targets, limits: defaultLimits });

@@ -74,7 +74,7 @@ async function messageOf(peer: Peer, kind: 'command' | 'data'): Promise<{ bytes:
 	}
 }
 
-describe('the requestor of associations', { timeout: 60_000 }, () => {
+describe('the requestor of associations', () => {
 	test('proposes contexts and roles, and takes what the peer accepts of them', async (t) => {
 		const remote = await listeningRemote(t);
 		const commitment = '1.2.840.10008.1.20.1';

@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
-describe('parameters that are canonical URLs', { timeout: 120_000 }, () => {
+describe('parameters that are canonical URLs', () => {
 	let service: TestService;
 	let call: FhirCall;
 

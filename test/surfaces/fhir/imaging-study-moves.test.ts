@@ -37,7 +37,7 @@ const studies = async (query: string): Promise<FhirBody[]> =>
 	((await get(`/ImagingStudy?${query}`)).entry ?? []).map(({ resource }: FhirBody) => resource);
 const uids = async (query: string) => (await studies(query)).map(({ identifier }) => identifier[0].value).sort();
 
-describe('studies', { timeout: 120_000 }, () => {
+describe('studies', () => {
 	test('grow without their indexes being written', async () => {
 		await sendImages(
 			service.port('dimse'),
@@ -118,7 +118,7 @@ describe('studies', { timeout: 120_000 }, () => {
 	});
 });
 
-describe('studies that clients write', { timeout: 120_000 }, () => {
+describe('studies that clients write', () => {
 	const uid = (value: string) => ({ system: 'urn:dicom:uid', value: `urn:oid:${value}` });
 	const written = (study: number, more: object = {}): FhirBody => ({
 		resourceType: 'ImagingStudy',

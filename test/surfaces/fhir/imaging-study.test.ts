@@ -91,7 +91,7 @@ async function patientId(identifier: string, caller: FhirCall = west): Promise<s
 	return (await caller('GET', `/Patient?identifier=${identifier}&active=true`)).body.entry[0].resource.id;
 }
 
-describe('ImagingStudy', { timeout: 120_000 }, () => {
+describe('ImagingStudy', () => {
 	test('is what C-STORE brought, with its series and instances in order', async () => {
 		const { id } = await study('1.2.1');
 		const { status, body, headers } = await west('GET', `/ImagingStudy/${id}`);

@@ -4,7 +4,7 @@ import { fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { testService } from '#test/support/service.ts';
 
-test('_has finds the survivor of a merge by a resource that names the prior patient beside another', { timeout: 120_000 }, async () => {
+test('_has finds the survivor of a merge by a resource that names the prior patient beside another', async () => {
 	await using service = await testService();
 	const call = fhirClient(service, (await service.addSite('west')).key);
 	const put = async (path: string, resource: object) => {

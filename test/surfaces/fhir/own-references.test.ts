@@ -3,7 +3,7 @@ import { after, before, describe, test } from 'node:test';
 import { type FhirCall, fhirClient } from '#test/support/fhir-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
-describe('references by the address of this service', { timeout: 120_000 }, () => {
+describe('references by the address of this service', () => {
 	let service: TestService;
 	let call: FhirCall;
 	let base: string;

@@ -5,7 +5,7 @@ import { fhirClient } from '#test/support/fhir-client.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 
-describe('a client that creates the same patient again and again', { timeout: 120_000 }, () => {
+describe('a client that creates the same patient again and again', () => {
 	let service: TestService;
 
 	before(async () => {

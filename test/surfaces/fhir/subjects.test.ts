@@ -97,7 +97,7 @@ const searches: readonly [string, string][] = [
 	['Observation/$lastn?subject:Device=d1&code=718-7', 'Observation/of-d1'],
 ];
 
-describe('subjects that are no patients', { timeout: 180_000 }, () => {
+describe('subjects that are no patients', () => {
 	let service: TestService;
 	let call: FhirCall;
 

@@ -47,7 +47,7 @@ async function ask(path: string, headers: Record<string, string>, init: { method
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const fhirJson = { 'Content-Type': 'application/fhir+json' };
 
-describe('an access token of the provider of a site', { timeout: 120_000 }, () => {
+describe('an access token of the provider of a site', () => {
 	test('is got by client_credentials with private_key_jwt, and reads and writes the site', async () => {
 		const token = await provider.token('system/*.cruds');
 		const created = await ask(
@@ -153,7 +153,7 @@ describe('an access token of the provider of a site', { timeout: 120_000 }, () =
 	});
 });
 
-describe('the scopes of an access token', { timeout: 120_000 }, () => {
+describe('the scopes of an access token', () => {
 	let patient = '';
 	let observation = '';
 	const as = async (scope: string) => bearer(await provider.forge({ scope }));

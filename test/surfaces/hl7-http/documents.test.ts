@@ -10,7 +10,7 @@ import { ackOf, postV3 } from '#test/support/hl7v3-sender.ts';
 import { without } from '#test/support/needs.ts';
 import { type FhirBody, type TestService, testService } from '#test/support/service.ts';
 
-describe('a ClinicalDocument by POST /v3/ingest', { timeout: 300_000 }, () => {
+describe('a ClinicalDocument by POST /v3/ingest', () => {
 	let service: TestService;
 	let key: string;
 	let siteId: string;

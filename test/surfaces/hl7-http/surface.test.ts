@@ -63,7 +63,7 @@ async function start(t: TestContext, limits: Partial<Limits> = {}) {
 	return { gateway, delivered, reply, post, metrics, server };
 }
 
-describe('POST /v2/ingest', { timeout: 30_000 }, () => {
+describe('POST /v2/ingest', () => {
 	test('a message is delivered to the site of the key and answered with its acknowledgement', async (t) => {
 		const { post, delivered, metrics } = await start(t);
 		const answer = await post(adt);

@@ -11,7 +11,7 @@ const ada = (value: string, more = '') =>
 	`<id root="1.2.3" extension="${value}"/><patientPerson><name use="L"><given>Ada</given><family>Lovemore</family></name>` +
 	`<administrativeGenderCode code="F"/><birthTime value="18151210"/>${more}</patientPerson>`;
 
-describe('POST /v3/ingest', { timeout: 300_000 }, () => {
+describe('POST /v3/ingest', () => {
 	let service: TestService;
 	let key: string;
 	let siteId: string;

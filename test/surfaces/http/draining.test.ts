@@ -52,7 +52,7 @@ const answers: Record<string, { answer: () => HttpAnswer; status: number; body: 
 	'/pieces': { answer: () => ({ status: 200, body: pieces() }), status: 200, body: 'one two three' },
 };
 
-describe('a server that drains', { timeout: 60_000 }, () => {
+describe('a server that drains', () => {
 	for (const [path, { answer, status, body }] of Object.entries(answers)) {
 		test(`ends while clients that keep their connections send on and on: ${path}`, async () => {
 			const handle = async () => {

@@ -38,7 +38,7 @@ interface Answered {
 	from: number | undefined;
 }
 
-describe('a connection that is kept', { timeout: 60_000 }, () => {
+describe('a connection that is kept', () => {
 	let server: HttpServer;
 	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	before(async () => {

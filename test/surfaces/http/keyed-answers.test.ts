@@ -326,7 +326,7 @@ describe('answers that depend on a key', () => {
 			assert.equal(headersOf(answer)['access-control-allow-origin'], undefined);
 		});
 
-		test('work in a browser, and fail there for any other page', { skip: without('chromium'), timeout: 180_000 }, async (t) => {
+		test('work in a browser, and fail there for any other page', { skip: without('chromium') }, async (t) => {
 			const pages = createServer((_, response) =>
 				response.setHeader('Content-Type', 'text/html').end('<!doctype html><title>viewer</title>'),
 			);

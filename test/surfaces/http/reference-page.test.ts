@@ -17,7 +17,7 @@ async function send(page: Page, method: string, path: string): Promise<string> {
 	return (await output.textContent()) ?? '';
 }
 
-describe('the page of an API reference', { skip: without('chromium'), timeout: 180_000 }, () => {
+describe('the page of an API reference', { skip: without('chromium') }, () => {
 	test('sends its examples with the key of the caller', async () => {
 		await using service = await testService();
 		const { key } = await service.addSite('west');

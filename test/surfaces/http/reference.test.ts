@@ -105,7 +105,7 @@ describe('the API references', () => {
 		}
 	});
 
-	test('have examples that are taken as they stand', { timeout: 120_000 }, async () => {
+	test('have examples that are taken as they stand', async () => {
 		await using service = await testService();
 		const { key } = await service.addSite('west');
 		await setSite(service.administration, { slug: 'west', report_writes: true });

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { connect as connectTls } from 'node:tls';
 import { adt, frame, grant, proxyVersion2, Sender, startSurface, unavailable, until } from './support.ts';
 
-describe('MLLP senders', { timeout: 60_000 }, () => {
+describe('MLLP senders', () => {
 	test('an address that no client lists is closed at once, counted and audited', async (t) => {
 		const { address, directory, gateway, refused, counted } = await startSurface(t);
 		directory.addresses.clear();
@@ -163,7 +163,7 @@ describe('MLLP senders', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('MLLP while the service cannot store', { timeout: 60_000 }, () => {
+describe('MLLP while the service cannot store', () => {
 	test('nothing is answered, and the connection is closed when the time is over', async (t) => {
 		const { address, gateway, counted } = await startSurface(t, { limits: { unavailableMsMax: 150 } });
 		gateway.answer = unavailable;
@@ -247,7 +247,7 @@ const clientTls = (name: string) => ({ cert: pem(`${name}.cert`), key: pem(`${na
 const tlsSender = (port: number, client: object = {}) =>
 	new Sender(connectTls({ host: '127.0.0.1', port, ca: pem('authority.cert'), servername: 'localhost', ...client }));
 
-describe('MLLP over TLS', { timeout: 60_000 }, () => {
+describe('MLLP over TLS', () => {
 	test('a message is answered over TLS', async (t) => {
 		const { address } = await startSurface(t, { listen: { tls: serverTls } });
 		assert.equal(address.tls, true);
@@ -299,7 +299,7 @@ describe('MLLP over TLS', { timeout: 60_000 }, () => {
 	});
 });
 
-describe('MLLP behind a balancer', { timeout: 60_000 }, () => {
+describe('MLLP behind a balancer', () => {
 	const line = Buffer.from('PROXY TCP4 192.0.2.7 198.51.100.1 56324 3000\r\n', 'latin1');
 
 	for (const [version, header] of [

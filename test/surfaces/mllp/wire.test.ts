@@ -4,7 +4,7 @@ import { adt, controlIdOf, frame, grant, Sender, startSurface, until } from './s
 
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 
-describe('MLLP on the wire', { timeout: 60_000 }, () => {
+describe('MLLP on the wire', () => {
 	test('a message is delivered with its site, client, source and bytes, and answered', async (t) => {
 		const { address, gateway, counted } = await startSurface(t);
 		const sender = await Sender.connect(address.port);

@@ -40,7 +40,7 @@ async function start(t: TestContext, state: { up: boolean; room: boolean; delive
 	};
 }
 
-describe('a service that cannot store', { timeout: 30_000 }, () => {
+describe('a service that cannot store', () => {
 	const never = () => new Promise<Reply>(() => undefined);
 	const cases = {
 		'is away': { up: false, room: true, deliver: never },
