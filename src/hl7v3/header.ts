@@ -1,4 +1,5 @@
 import { zoneOf } from '#fhir/mapping/timestamp.ts';
+import { type Settings, settingOf } from '#record/settings/settings.ts';
 import { failureAt, keyLengthMax } from './context.ts';
 import type { XmlElement } from './element.ts';
 
@@ -8,6 +9,8 @@ export interface Header {
 	messageId: string;
 	/** Offset of creationTime; undefined when it has none. */
 	zone: string | undefined;
+	/** ProcessingID of HL7 v3: P, T or D; P when it is not stated. */
+	processingCode: string;
 	/** HL7 v3 AcknowledgementCondition: AL, ER, NE, SU. */
 	acceptAckCode: string;
 }
@@ -19,6 +22,7 @@ export function headerOf(message: XmlElement): Header {
 	return {
 		messageId: messageId.length > keyLengthMax ? '' : messageId,
 		zone: zoneOf(message.first('creationTime')?.attribute('value') ?? ''),
+		processingCode: message.first('processingCode')?.attribute('code').trim().toUpperCase() || 'P',
 		acceptAckCode: message.first('acceptAckCode')?.attribute('code').toUpperCase() ?? '',
 	};
 }
@@ -31,4 +35,15 @@ export function requireMessageId(message: XmlElement, { messageId }: Header): vo
 		throw failureAt('value-too-long', id, `the message id has more than ${keyLengthMax} characters`);
 	}
 	throw failureAt('required-field-missing', id ?? message, 'the message has no id: it could not be acknowledged');
+}
+
+/**
+ * A document has no such code.
+ * @throws Failure if the message is for training or debugging, and such ones are not taken from this sender
+ */
+export function requireProcessingCode(message: XmlElement, { processingCode }: Header, settings: Settings): void {
+	const states = message.name !== 'ClinicalDocument';
+	if (!states || settingOf(settings, 'processing_ids').includes(processingCode)) return;
+	const text = 'processingCode is not one that is taken from this sender; the setting processing_ids says which are';
+	throw failureAt('unsupported-processing-id', message.first('processingCode') ?? message, text);
 }

@@ -4,7 +4,7 @@ import type { ChangeSet } from '#record/change-set.ts';
 import { Context, failureAt } from './context.ts';
 import { hl7Namespace, type XmlElement } from './element.ts';
 import { type Envelope, emptyEnvelope, unwrap } from './envelope.ts';
-import { type Header, headerOf, requireMessageId } from './header.ts';
+import { type Header, headerOf, requireMessageId, requireProcessingCode } from './header.ts';
 import { interactionOf } from './interactions/index.ts';
 import type { XmlLimits } from './limits.ts';
 import { readXml } from './read.ts';
@@ -21,7 +21,7 @@ export interface Received {
 	failure: Failure | undefined;
 }
 
-const noHeader: Header = { messageId: '', zone: undefined, acceptAckCode: '' };
+export const noHeader: Header = { messageId: '', zone: undefined, processingCode: 'P', acceptAckCode: '' };
 /** The parts of a message that a log, a metric or an answer may repeat. */
 const interactionName = /^[A-Z]{4}_[A-Z]{2}\d{6}[A-Z]{2}\d{2}$/;
 const documentCode = /^[A-Za-z0-9.-]{1,20}$/;
@@ -59,6 +59,7 @@ export function interpret({ message, messageType, header, failure }: Received, r
 	if (interaction === undefined) throw unsupported(message, messageType);
 	requireMessageId(message, header);
 	const { settings } = reading;
+	requireProcessingCode(message, header, settings);
 	const context = new Context(settings.default_authority, messageZone(header.zone, reading));
 	const changes = interaction.changes(message, context);
 	return readIn(context.zone, settings, { changes, flags: context.flags });

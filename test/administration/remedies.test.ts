@@ -11,6 +11,7 @@ import { type FailureCode, failureCodes } from '#core/failure.ts';
 import { nilId } from '#core/id.ts';
 import { deliveryKinds } from '#record/delivery.ts';
 import { noSettings, type SettingName, settingFault } from '#record/settings/settings.ts';
+import { registryMessage } from '#test/support/hl7v3.ts';
 
 const src = join(import.meta.dirname, '../../src');
 
@@ -96,6 +97,9 @@ const message: Mendable = {
 	bytes: Buffer.from('MSH|^~\\&|A|B|||20260105||ADT^A31|1|T|2.5.1\r'),
 };
 
+/** An HL7 v3 message for training. */
+const training = registryMessage({ patients: [], processingCode: '<processingCode code="T"/>' });
+
 describe('the remedies', () => {
 	const cases: readonly (readonly [name: string, given: Partial<Mendable>, found: readonly string[]])[] = [
 		['an event for which a sender can opt in', { code: 'unsupported-event', messageType: 'ADT^A28' }, ['accept-event', 'ignore-event']],
@@ -103,6 +107,16 @@ describe('the remedies', () => {
 		['a type that nobody reads', { code: 'unsupported-message-type', messageType: 'ORM^O01' }, ['ignore-event']],
 		['a type without an event', { code: 'unsupported-message-type', messageType: 'ORM' }, []],
 		['a training message', { code: 'unsupported-processing-id' }, ['accept-processing-id']],
+		[
+			'a training message of HL7 v3',
+			{ kind: 'hl7v3', code: 'unsupported-processing-id', bytes: Buffer.from(training) },
+			['accept-processing-id'],
+		],
+		[
+			'a processing code that is none',
+			{ kind: 'hl7v3', code: 'unsupported-processing-id', bytes: Buffer.from(training.replace('"T"', '"TEST"')) },
+			[],
+		],
 		['a result that cannot be read', { code: 'data-type', location: { segment: 'OBX', field: 5 } }, ['leave-out-results']],
 		['a UID with leading zeros', { kind: 'mpps', code: 'unprocessable', text: 'study is not a UID (no leading zeros)' }, ['lenient-uids']],
 		[

@@ -6,6 +6,8 @@ import { listLoggedMessages, showLoggedMessage } from '#administration/messages.
 import { setSite, setSiteInput } from '#administration/sites.ts';
 import { adt } from '#test/support/adt.ts';
 import { element } from '#test/support/data-set.ts';
+import { registryMessage } from '#test/support/hl7v3.ts';
+import { ackOf, postV3 } from '#test/support/hl7v3-sender.ts';
 import { MllpClient, msa } from '#test/support/mllp-client.ts';
 import { type TestService, testService } from '#test/support/service.ts';
 import { addImagingSite, ctInstance, StorageScu } from '#test/support/storage-scu.ts';
@@ -156,6 +158,37 @@ describe('settings of sites and senders', () => {
 		}
 		await setKey(service.administration, { id: keyId(key), processing_ids: ['T'] });
 		assert.deepEqual([(await post(key, sent('9', 'T'))).status, (await post(key, sent('10', 'P'))).status], [200, 422]);
+	});
+
+	test('training and debugging messages of HL7 v3 are refused unless the sender takes them; documents state no such code', async () => {
+		const { key } = await service.addSite('training-v3', { allowed_ips: ['127.20.0.5'] });
+		const send = async (number: string, processingCode: string) => {
+			const patients = [`<id root="1.2.3" extension="${number}"/><patientPerson><name><family>Doe</family></name></patientPerson>`];
+			return postV3(service, key, registryMessage({ id: `root="2.25.${number}"`, patients, processingCode }), {});
+		};
+		for (const [number, code] of [
+			['1', 'T'],
+			['2', 'D'],
+			['3', 'TEST'],
+		] as const) {
+			const answer = await send(number, `<processingCode code="${code}"/>`);
+			const { code: acknowledged, detail } = ackOf(answer.text);
+			assert.deepEqual([answer.status, acknowledged], [422, 'AE'], answer.text);
+			assert.match(detail ?? '', /processingCode.*processing_ids/);
+		}
+		for (const [number, code] of [
+			['4', '<processingCode code="P"/>'],
+			['5', '<processingCode code="p"/>'],
+			['6', ''],
+		] as const) {
+			assert.equal((await send(number, code)).status, 200, code);
+		}
+		const found = async () => (await service.fhir('/fhir/Patient?_elements=identifier', key)).body.total;
+		assert.equal(await found(), 3);
+		await setKey(service.administration, { id: keyId(key), processing_ids: ['T'] });
+		const codes = ['T', 'P'].map((code) => `<processingCode code="${code}"/>`);
+		assert.deepEqual([(await send('7', codes[0] ?? '')).status, (await send('8', codes[1] ?? '')).status], [200, 422]);
+		assert.equal(await found(), 4);
 	});
 
 	test('a study began at the offset that its files state, else in the zone of the site; queries go by the local time', async () => {

@@ -24,10 +24,12 @@ export interface RegistryMessage {
 	/** Behind subject1: replacementOf, say. */
 	behind?: string;
 	creationTime?: string;
+	processingCode?: string;
 }
 
 export function registryMessage({ interaction = 'PRPA_IN201301UV02', patients, ...more }: RegistryMessage): string {
 	const { id = 'root="1.2.3.4" extension="M1"', acceptAckCode = 'NE', behind = '', creationTime = '20260105083000+0000' } = more;
+	const { processingCode = '<processingCode code="P"/>' } = more;
 	const subject = (patient: string) =>
 		`<subject typeCode="SUBJ"><registrationEvent classCode="REG" moodCode="EVN"><id nullFlavor="NA"/><statusCode code="active"/>` +
 		`<subject1 typeCode="SBJ"><patient classCode="PAT">${patient}</patient></subject1>${behind}</registrationEvent></subject>`;
@@ -36,7 +38,7 @@ export function registryMessage({ interaction = 'PRPA_IN201301UV02', patients, .
 		`<representedOrganization classCode="ORG" determinerCode="INSTANCE"><id root="${organization}"/></representedOrganization></asAgent></device>`;
 	return (
 		`<${interaction} xmlns="urn:hl7-org:v3" ITSVersion="XML_1.0"><id ${id}/><creationTime value="${creationTime}"/>` +
-		`<interactionId root="2.16.840.1.113883.1.6" extension="${interaction}"/><processingCode code="P"/><processingModeCode code="T"/>` +
+		`<interactionId root="2.16.840.1.113883.1.6" extension="${interaction}"/>${processingCode}<processingModeCode code="T"/>` +
 		`<acceptAckCode code="${acceptAckCode}"/><receiver typeCode="RCV">${device('1.1.1', '1.1.2')}</receiver>` +
 		`<sender typeCode="SND">${device('2.2.1', '2.2.2')}</sender>` +
 		`<controlActProcess classCode="CACT" moodCode="EVN">${patients.map(subject).join('')}</controlActProcess></${interaction}>`

@@ -90,7 +90,10 @@ export const explanations: Readonly<Record<FailureCode, Explanation>> = {
 	'unsupported-processing-id': {
 		wrong: 'the message is not for production, and only such messages are accepted from this sender',
 		asks: 'the receiver checks that it accepts the processing id',
-		by: { hl7v2: { section: '§2.9.2 and §2.15.9.11 (MSH-11, table 0103)' } },
+		by: {
+			hl7v2: { section: '§2.9.2 and §2.15.9.11 (MSH-11, table 0103)' },
+			hl7v3: { section: 'MCCI_MT000100UV01 (processingCode)' },
+		},
 	},
 	'unsupported-version': {
 		wrong: 'the message names a version that is not supported',

@@ -1,8 +1,11 @@
 import type { FailureLocation } from '#core/failure.ts';
 import { nilId } from '#core/id.ts';
+import { defaultsOf } from '#core/limit-definition.ts';
 import { isTimeZone } from '#core/time-zone.ts';
 import { eventOf } from '#hl7v2/events/index.ts';
 import { openHeader } from '#hl7v2/head.ts';
+import { receive } from '#hl7v3/interpret.ts';
+import { xmlLimitDefinitions } from '#hl7v3/limits.ts';
 import type { DeliveryKind } from '#record/delivery.ts';
 import type { Holder } from '#record/settings/definition.ts';
 import { definitionOf, type SettingName, type Settings, settingOf } from '#record/settings/settings.ts';
@@ -59,11 +62,16 @@ const refusedFor = ({ code }: Mendable, ...codes: string[]) => code !== null && 
 const namesSetting = ({ text }: Mendable, name: SettingName) => text.includes(`the setting ${name} `);
 const with1 = (held: readonly string[], one: string) => [...new Set([...held, one])];
 
-/** Returns MSH-11 if it is a processing id that could be taken. */
-function processingIdOf({ bytes }: Mendable): string | undefined {
+/** Returns MSH-11 or processingCode if it is a processing id that could be taken. */
+function processingIdOf({ kind, bytes }: Mendable): string | undefined {
+	const id = kind === 'hl7v3' ? receive(bytes, defaultsOf(xmlLimitDefinitions)).header.processingCode : processingIdOfHeader(bytes);
+	return /^[A-Z]$/.test(id) ? id : undefined;
+}
+
+function processingIdOfHeader(bytes: Uint8Array): string {
 	const header = openHeader(bytes);
 	const [id = ''] = header?.line.split(header.delimiters.field)[10]?.split(header.delimiters.component) ?? [];
-	return /^[A-Za-z]$/.test(id.trim()) ? id.trim().toUpperCase() : undefined;
+	return id.trim().toUpperCase();
 }
 
 /** The remedies, the likeliest first. */

@@ -3,7 +3,7 @@ import { interpretDocument, isDocument } from '#cda/interpret.ts';
 import { Failure } from '#core/failure.ts';
 import type { Log } from '#core/log.ts';
 import { codeOf, renderAcknowledgement } from '#hl7v3/acknowledgement.ts';
-import { interpret as interpretMessage, type Received, receive } from '#hl7v3/interpret.ts';
+import { interpret as interpretMessage, noHeader, type Received, receive } from '#hl7v3/interpret.ts';
 import type { Hl7Answer, Hl7v3Delivery } from '#record/delivery.ts';
 import type { Interpretation } from '../interpretation.ts';
 import type { IngestLimits } from '../limits.ts';
@@ -39,8 +39,7 @@ function interpret(delivery: Hl7v3Delivery, context: InterpretContext): Interpre
 /** A delivery that ended its worker is not read again, so its answer quotes nothing of it. */
 function receivedIn(delivery: Hl7v3Delivery, limits: IngestLimits, log: Log): Received {
 	const unread = (failure: Failure): Received => {
-		const header = { messageId: '', zone: undefined, acceptAckCode: '' };
-		return { envelope: undefined, message: undefined, messageType: 'HL7v3', header, failure };
+		return { envelope: undefined, message: undefined, messageType: 'HL7v3', header: noHeader, failure };
 	};
 	const withheld = withheldBy(delivery, 'the message could not be processed');
 	if (withheld) return unread(withheld);

@@ -101,7 +101,8 @@ export const settingDefinitions = {
 	},
 	processing_ids: {
 		label: 'Processing ids',
-		meaning: 'the processing ids (MSH-11) whose HL7 v2 messages are taken; P stands for an empty one too, T is training, D is debugging',
+		meaning:
+			'the processing ids (MSH-11, processingCode) whose HL7 v2 and v3 messages are taken; P stands for an empty one too, T is training, D is debugging',
 		topic: 'hl7v2',
 		of: ['site', 'client', 'key'],
 		kind: 'list',
