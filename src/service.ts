@@ -6,11 +6,9 @@ import { openRefusals } from '#access/refusals.ts';
 import { BulkJobs } from '#bulk/jobs.ts';
 import { systemClock } from '#core/clock.ts';
 import { type Closer, openParts } from '#core/closers.ts';
-import { collectInOneThread } from '#core/collection.ts';
 import { ingestThreadsOf } from '#core/ingest-threads.ts';
 import type { Log } from '#core/log.ts';
 import { type NodeLine, OwnQuotas } from '#core/node-line.ts';
-import { optimiseSooner } from '#core/optimisation.ts';
 import type { Place } from '#core/place.ts';
 import { targetPolicy } from '#core/target-policy.ts';
 import { indexedTypes } from '#fhir/search/indexed-types.ts';
@@ -111,9 +109,6 @@ async function compose(
 	closers: Closer[],
 	closeAll: () => Promise<void>,
 ): Promise<Service> {
-	collectInOneThread();
-	const optimising = optimiseSooner();
-	closers.push(() => optimising.stop());
 	if (place.migrates) {
 		if (config.DATABASE_URL !== undefined) await checkPooling('DATABASE_URL', databaseUrl);
 		if (config.DATABASE_READ_URL !== undefined) await checkReplicaPooling('DATABASE_READ_URL', config.DATABASE_READ_URL, log);

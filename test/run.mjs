@@ -24,6 +24,7 @@ import { availableParallelism, freemem, tmpdir } from 'node:os';
 import { basename, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import { collectionFlag } from '../src/core/collection.ts';
 import { bundleWorkers } from './support/bundled-workers.ts';
 import { coverageOf, holdsFloor } from './support/coverage.ts';
 import { isPure, usesDatabase } from './support/imports.ts';
@@ -165,7 +166,7 @@ function parametersOf(modules, outcomesPath, processes) {
 	const filesMax = Math.max(...[...modules.values()].map(({ length }) => length));
 	const timeout = `--test-timeout=${Math.min(fileMsMax * filesMax, 2 ** 31 - 1)}`;
 	const coverage = measures ? ['--experimental-test-coverage', '--test-coverage-include=src/**', '--test-coverage-include=workers/**'] : [];
-	return [...loader, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${processes}`, timeout, ...modules.keys()];
+	return [...loader, collectionFlag, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${processes}`, timeout, ...modules.keys()];
 }
 
 /** Runs the modules; its outcomes, and whether node:test calls it passed. */

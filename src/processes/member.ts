@@ -4,6 +4,7 @@ import { StartError } from '#core/start-error.ts';
 import { createMetrics } from '../metrics.ts';
 import { type Service, startService } from '../service.ts';
 import { version } from '../version.ts';
+import { setUpEngine } from './engine.ts';
 import { MemberLine } from './member-line.ts';
 import { closeMsMax, type ToParent, type ToProcess } from './messages.ts';
 
@@ -49,6 +50,7 @@ class Member {
 		this.#drainMsMax = config.limits.drainMsMax;
 		this.#log = createLog(config.LOG_LEVEL).child({ process: place.index });
 		logForeignLines(this.#log);
+		setUpEngine();
 		try {
 			this.#opening = startService(config, this.#log, { databaseUrl, place, metrics: this.#metrics, line: this.#line });
 			const { surfaces, consoleLogin, httpServer } = await this.#opening;
