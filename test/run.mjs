@@ -166,7 +166,17 @@ function parametersOf(modules, outcomesPath, processes) {
 	const filesMax = Math.max(...[...modules.values()].map(({ length }) => length));
 	const timeout = `--test-timeout=${Math.min(fileMsMax * filesMax, 2 ** 31 - 1)}`;
 	const coverage = measures ? ['--experimental-test-coverage', '--test-coverage-include=src/**', '--test-coverage-include=workers/**'] : [];
-	return [...loader, collectionFlag, ...coverage, ...pattern, '--test', ...reporters, `--test-concurrency=${processes}`, timeout, ...modules.keys()];
+	return [
+		...loader,
+		collectionFlag,
+		...coverage,
+		...pattern,
+		'--test',
+		...reporters,
+		`--test-concurrency=${processes}`,
+		timeout,
+		...modules.keys(),
+	];
 }
 
 /** Runs the modules; its outcomes, and whether node:test calls it passed. */

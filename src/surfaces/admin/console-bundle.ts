@@ -50,7 +50,7 @@ async function stateOf(path: string): Promise<string> {
  * takes three seconds of processor time at each start of a checkout. Where nothing can be kept it is compiled each time.
  */
 export async function compileConsoleOnce(path: string, cache: string, packages: string): Promise<CompiledConsole> {
-	const noted = join(cache, 'console.json');
+	const noted = join(cache, 'compiled.json');
 	const kept = await readKept(noted).catch(() => undefined);
 	if (kept !== undefined) return kept;
 	const { compiled, read } = await compileFrom(path);

@@ -128,14 +128,14 @@ describe('the bundle', () => {
 		assert.deepEqual(textOf(await compile(packages)), ['document.title="first";'], 'a file is no folder');
 		mkdirSync(cache);
 		const first = await compile();
-		const [kept = ''] = readdirSync(cache).filter((name) => name !== 'console.json');
+		const [kept = ''] = readdirSync(cache).filter((name) => name !== 'compiled.json');
 		assert.deepEqual(textOf(await compile()), textOf(first));
 		writeFileSync(join(cache, kept, 'index.html'), 'kept');
 		assert.equal((await compile()).html, 'kept');
 		writeFileSync(join(folder, 'main.ts'), "document.title = 'the second';");
 		assert.deepEqual(textOf(await compile()), ['document.title="the second";']);
 		assert.equal(readdirSync(cache).length, 2, 'the one before is removed');
-		rmSync(join(cache, readdirSync(cache).find((name) => name !== 'console.json') ?? ''), { recursive: true });
+		rmSync(join(cache, readdirSync(cache).find((name) => name !== 'compiled.json') ?? ''), { recursive: true });
 		assert.deepEqual(textOf(await compile()), ['document.title="the second";'], 'what was removed is compiled again');
 	});
 
