@@ -3,6 +3,12 @@ import { Piscina } from 'piscina';
 import { threadArguments } from './node-arguments.ts';
 
 /**
+ * Piscina requires a worker's module, and imports it only if that fails. Node.js ends the whole process if a thread is ended while it is about to carry out a
+ * module that was required, as at the end of a service that has just begun; one that is imported ends alone.
+ */
+const importing = '--no-experimental-require-module';
+
+/**
  * A Piscina that forgets no task. Piscina begins another thread when one ends, but not when that one ends before it has begun: tasks would then
  * wait for ever. Here they are rejected, and the next task has a thread begun for it.
  */
@@ -10,7 +16,7 @@ export class TaskPool extends Piscina {
 	readonly #watched = new WeakSet<Worker>();
 
 	constructor(options: ConstructorParameters<typeof Piscina>[0]) {
-		super({ ...options, execArgv: threadArguments() });
+		super({ ...options, execArgv: [...threadArguments(), importing] });
 	}
 
 	override run(...given: Parameters<Piscina['run']>): ReturnType<Piscina['run']> {
