@@ -1,5 +1,5 @@
-// How the processes of test/run.mjs read their modules: tests through tsx, as `package.json` says. The threads of a service are bundles
-// (`bundled-workers.ts`), if the run has made them; what is no bundle they read as production does.
+// How the processes of test/run.mjs read their modules: tests through tsx, as `package.json` says. Their threads read modules as production does, and those
+// of a service as bundles (`bundled-workers.ts`), if the run has made them.
 import module from 'node:module';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,9 +7,10 @@ import { isMainThread } from 'node:worker_threads';
 
 const bundles = process.env['TRIBUTARY_TEST_WORKERS'];
 
-if (isMainThread || bundles === undefined) await import('tsx');
-else {
-	await import('../../src/stripping.mjs');
+if (isMainThread) await import('tsx');
+else await import('../../src/stripping.mjs');
+
+if (!isMainThread && bundles !== undefined) {
 	const workers = `${pathToFileURL(join(import.meta.dirname, '../../workers')).href}/`;
 	module.registerHooks({
 		resolve(specifier, context, next) {
