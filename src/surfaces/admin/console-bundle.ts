@@ -53,11 +53,14 @@ export async function compileConsoleOnce(path: string, cache: string, packages: 
 	const noted = join(cache, 'compiled.json');
 	const kept = await readKept(noted).catch(() => undefined);
 	if (kept !== undefined) return kept;
+	const startMs = Date.now();
 	const { compiled, read } = await compileFrom(path);
 	const paths = [...read, ...compilers, packages];
 	try {
 		const states = Object.fromEntries(await Promise.all(paths.map(async (each) => [each, await stateOf(each)] as const)));
-		await keep(noted, { folder: join(cache, `console-${newId()}`), states }, compiled);
+		// Nobody knows in which state a file was read that was changed meanwhile.
+		const isStill = Object.values(states).every((state) => Number.parseFloat(state) < startMs);
+		if (isStill) await keep(noted, { folder: join(cache, `console-${newId()}`), states }, compiled);
 	} catch {
 		// The next start compiles it again.
 	}

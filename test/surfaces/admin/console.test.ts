@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
@@ -122,9 +122,14 @@ describe('the bundle', () => {
 		];
 		const compile = (into = cache) => compileConsoleOnce(page, into, packages);
 		const textOf = ({ files }: CompiledConsole) => [...files.values()].map(({ plain }) => Buffer.from(plain).toString().trim());
-		writeFileSync(page, '<script type="module" src="main.ts"></script>');
-		writeFileSync(packages, '{}');
-		writeFileSync(join(folder, 'main.ts'), "document.title = 'first';");
+		// Long before they are compiled, for a file system may tell the time by some milliseconds.
+		const write = (path: string, text: string) => {
+			writeFileSync(path, text);
+			utimesSync(path, 1, 1);
+		};
+		write(page, '<script type="module" src="main.ts"></script>');
+		write(packages, '{}');
+		write(join(folder, 'main.ts'), "document.title = 'first';");
 		assert.deepEqual(textOf(await compile(packages)), ['document.title="first";'], 'a file is no folder');
 		mkdirSync(cache);
 		const first = await compile();
@@ -132,9 +137,15 @@ describe('the bundle', () => {
 		assert.deepEqual(textOf(await compile()), textOf(first));
 		writeFileSync(join(cache, kept, 'index.html'), 'kept');
 		assert.equal((await compile()).html, 'kept');
-		writeFileSync(join(folder, 'main.ts'), "document.title = 'the second';");
+		write(join(folder, 'main.ts'), "document.title = 'the second';");
 		assert.deepEqual(textOf(await compile()), ['document.title="the second";']);
 		assert.equal(readdirSync(cache).length, 2, 'the one before is removed');
+		const later = Date.now() / 1000 + 3600;
+		utimesSync(join(folder, 'main.ts'), later, later);
+		const before = readdirSync(cache);
+		await compile();
+		assert.deepEqual(readdirSync(cache), before, 'what was changed while it was compiled is not kept');
+		utimesSync(join(folder, 'main.ts'), 1, 1);
 		rmSync(join(cache, readdirSync(cache).find((name) => name !== 'compiled.json') ?? ''), { recursive: true });
 		assert.deepEqual(textOf(await compile()), ['document.title="the second";'], 'what was removed is compiled again');
 	});
