@@ -137,7 +137,7 @@ export const environmentSchema = z.object({
 	MLLP_TLS_PORT: optionalPort.meta({ description: 'HL7 v2 over MLLP, TLS' }),
 	OBJECT_STORE_URL: z
 		.string()
-		.regex(/^(file:\/|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w!.*'()/-]*)?$)/, 'is file:<absolute path> or s3://<bucket>[/<prefix>]')
+		.regex(/^(file:\/.*|s3:\/\/[a-z0-9][a-z0-9.-]{1,61}[a-z0-9](\/[\w!.*'()/-]*)?)$/, 'is file:<absolute path> or s3://<bucket>[/<prefix>]')
 		.optional()
 		.meta({ description: 'unset → DATA_DIR/objects; file: and an absolute path; s3://<bucket>[/<prefix>]' }),
 	AWS_ENDPOINT_URL_S3: z
