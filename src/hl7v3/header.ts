@@ -9,8 +9,6 @@ export interface Header {
 	messageId: string;
 	/** Offset of creationTime; undefined when it has none. */
 	zone: string | undefined;
-	/** ProcessingID of HL7 v3: P, T or D; P when it is not stated. */
-	processingCode: string;
 	/** HL7 v3 AcknowledgementCondition: AL, ER, NE, SU. */
 	acceptAckCode: string;
 }
@@ -22,7 +20,6 @@ export function headerOf(message: XmlElement): Header {
 	return {
 		messageId: messageId.length > keyLengthMax ? '' : messageId,
 		zone: zoneOf(message.first('creationTime')?.attribute('value') ?? ''),
-		processingCode: message.first('processingCode')?.attribute('code').trim().toUpperCase() || 'P',
 		acceptAckCode: message.first('acceptAckCode')?.attribute('code').toUpperCase() ?? '',
 	};
 }
@@ -37,13 +34,14 @@ export function requireMessageId(message: XmlElement, { messageId }: Header): vo
 	throw failureAt('required-field-missing', id ?? message, 'the message has no id: it could not be acknowledged');
 }
 
-/**
- * A document has no such code.
- * @throws Failure if the message is for training or debugging, and such ones are not taken from this sender
- */
-export function requireProcessingCode(message: XmlElement, { processingCode }: Header, settings: Settings): void {
-	const states = message.name !== 'ClinicalDocument';
-	if (!states || settingOf(settings, 'processing_ids').includes(processingCode)) return;
+/** Returns the ProcessingID of a message: P, T or D, or what it has in place of one; P when it states none. */
+export function processingCodeOf(message: XmlElement | undefined): string {
+	return message?.first('processingCode')?.attribute('code').trim().toUpperCase() || 'P';
+}
+
+/** @throws Failure if the message is for training or debugging, and such ones are not taken from this sender */
+export function requireProcessingCode(message: XmlElement, settings: Settings): void {
+	if (settingOf(settings, 'processing_ids').includes(processingCodeOf(message))) return;
 	const text = 'processingCode is not one that is taken from this sender; the setting processing_ids says which are';
 	throw failureAt('unsupported-processing-id', message.first('processingCode') ?? message, text);
 }

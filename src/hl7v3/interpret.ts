@@ -21,7 +21,7 @@ export interface Received {
 	failure: Failure | undefined;
 }
 
-export const noHeader: Header = { messageId: '', zone: undefined, processingCode: 'P', acceptAckCode: '' };
+export const noHeader: Header = { messageId: '', zone: undefined, acceptAckCode: '' };
 /** The parts of a message that a log, a metric or an answer may repeat. */
 const interactionName = /^[A-Z]{4}_[A-Z]{2}\d{6}[A-Z]{2}\d{2}$/;
 const documentCode = /^[A-Za-z0-9.-]{1,20}$/;
@@ -59,7 +59,7 @@ export function interpret({ message, messageType, header, failure }: Received, r
 	if (interaction === undefined) throw unsupported(message, messageType);
 	requireMessageId(message, header);
 	const { settings } = reading;
-	requireProcessingCode(message, header, settings);
+	requireProcessingCode(message, settings);
 	const context = new Context(settings.default_authority, messageZone(header.zone, reading));
 	const changes = interaction.changes(message, context);
 	return readIn(context.zone, settings, { changes, flags: context.flags });

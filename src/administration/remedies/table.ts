@@ -4,6 +4,7 @@ import { defaultsOf } from '#core/limit-definition.ts';
 import { isTimeZone } from '#core/time-zone.ts';
 import { eventOf } from '#hl7v2/events/index.ts';
 import { openHeader } from '#hl7v2/head.ts';
+import { processingCodeOf } from '#hl7v3/header.ts';
 import { receive } from '#hl7v3/interpret.ts';
 import { xmlLimitDefinitions } from '#hl7v3/limits.ts';
 import type { DeliveryKind } from '#record/delivery.ts';
@@ -64,7 +65,7 @@ const with1 = (held: readonly string[], one: string) => [...new Set([...held, on
 
 /** Returns MSH-11 or processingCode if it is a processing id that could be taken. */
 function processingIdOf({ kind, bytes }: Mendable): string | undefined {
-	const id = kind === 'hl7v3' ? receive(bytes, defaultsOf(xmlLimitDefinitions)).header.processingCode : processingIdOfHeader(bytes);
+	const id = kind === 'hl7v3' ? processingCodeOf(receive(bytes, defaultsOf(xmlLimitDefinitions)).message) : processingIdOfHeader(bytes);
 	return /^[A-Z]$/.test(id) ? id : undefined;
 }
 
