@@ -1,5 +1,6 @@
 import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { type BuildResult, build, type Metafile, stop } from 'esbuild';
 import { newId } from '#core/id.ts';
 import { type CompiledConsole, type ConsoleFile, compressed, readBuilt } from './coded-file.ts';
@@ -30,19 +31,24 @@ async function compileFrom(path: string): Promise<{ compiled: CompiledConsole; r
 	return { compiled: { html: page, files }, read: [path, ...Object.keys(result.metafile.inputs).map((input) => join(folder, input))] };
 }
 
-/** What was compiled, and from which files as they were then. */
+/** Tells apart what a file was and what it is now, without reading it. */
+interface FileState {
+	mtimeMs: number;
+	size: number;
+}
+
+/** Says where the result is, and of each file that went into it, by its path, how it was then. */
 interface Kept {
 	folder: string;
-	/** By path. */
-	states: Record<string, string>;
+	states: Record<string, FileState>;
 }
 
 /** These say how it is compiled, and with which packages. */
 const compilers = [import.meta.filename, join(import.meta.dirname, 'coded-file.ts')];
 
-async function stateOf(path: string): Promise<string> {
+async function stateOf(path: string): Promise<FileState> {
 	const { mtimeMs, size } = await stat(path);
-	return `${mtimeMs} ${size}`;
+	return { mtimeMs, size };
 }
 
 /**
@@ -59,7 +65,7 @@ export async function compileConsoleOnce(path: string, cache: string, packages: 
 	try {
 		const states = Object.fromEntries(await Promise.all(paths.map(async (each) => [each, await stateOf(each)] as const)));
 		// Nobody knows in which state a file was read that was changed meanwhile.
-		const isStill = Object.values(states).every((state) => Number.parseFloat(state) < startMs);
+		const isStill = Object.values(states).every(({ mtimeMs }) => mtimeMs < startMs);
 		if (isStill) await keep(noted, { folder: join(cache, `console-${newId()}`), states }, compiled);
 	} catch {
 		// The next start compiles it again.
@@ -70,7 +76,7 @@ export async function compileConsoleOnce(path: string, cache: string, packages: 
 /** Undefined, or an error, where it is not kept or is no longer what would be compiled. */
 async function readKept(noted: string): Promise<CompiledConsole | undefined> {
 	const { folder, states } = JSON.parse(await readFile(noted, 'utf8')) as Kept;
-	for (const [path, state] of Object.entries(states)) if ((await stateOf(path)) !== state) return undefined;
+	for (const [path, state] of Object.entries(states)) if (!isDeepStrictEqual(await stateOf(path), state)) return undefined;
 	return readBuilt(folder);
 }
 
