@@ -2,7 +2,6 @@ import { logForeignLines } from '#core/foreign-lines.ts';
 import { hostAndPort } from '#core/host-and-port.ts';
 import { createLog, type Log } from '#core/log.ts';
 import { StartError, UnusableSetting } from '#core/start-error.ts';
-import { setUpEngine } from '#processes/engine.ts';
 import type { Node } from '#processes/start-node.ts';
 import { reasonInWords } from '#storage/reason-in-words.ts';
 import type { CliHooks } from './cli/command.ts';
@@ -47,6 +46,7 @@ async function start(): Promise<number> {
 		const config = readConfig();
 		log = createLog(config.LOG_LEVEL);
 		logForeignLines(log);
+		const { setUpEngine } = await import('#processes/engine.ts');
 		setUpEngine();
 		const { startNode } = await import('#processes/start-node.ts');
 		const { firstPasswordShown } = await import('#access/first-administrator.ts');
