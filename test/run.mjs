@@ -227,8 +227,7 @@ try {
 	if (options['update-schema'] || files.some(usesDatabase)) database = await startDatabase();
 	const modules = isByFile ? new Map(files.map((file) => [file, [file]])) : modulesIn(directory, lotsOfAll(files));
 	const environment = {
-		...(database && { TRIBUTARY_TEST_WORKERS: await bundleWorkers() }),
-		...(database && { TRIBUTARY_TEST_DATABASE: database.url }),
+		...(database && { TRIBUTARY_TEST_DATABASE: database.url, TRIBUTARY_TEST_WORKERS: await bundleWorkers() }),
 		TRIBUTARY_FUZZ_TIMES: String(fuzzTimes),
 		// Half of what a file with a service costs is to compile the same modules again. Coverage needs them compiled anew.
 		...(!measures && { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/tests') }),

@@ -17,7 +17,7 @@ const people = Math.min(200, runs(10));
 /** So many sites are under way at the same time. Each of them does one thing after the other. */
 const sitesAbreast = 8;
 
-describe('made-up people who come by HL7 v2 and v3, CDA, MPPS, DICOM, FHIR and imports', { timeout: 24 * 3_600_000 }, () => {
+describe('made-up people who come by HL7 v2 and v3, CDA, MPPS, DICOM, FHIR and imports', () => {
 	let service: TestService;
 	let admin: AdminClient;
 

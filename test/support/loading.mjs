@@ -8,15 +8,19 @@ import { isMainThread } from 'node:worker_threads';
 const bundles = process.env['TRIBUTARY_TEST_WORKERS'];
 
 if (isMainThread) await import('tsx');
-else await import('../../src/stripping.mjs');
+else {
+	await import('../../src/stripping.mjs');
+	if (bundles !== undefined) readBundles(bundles);
+}
 
-if (!isMainThread && bundles !== undefined) {
+/** @param {string} folder */
+function readBundles(folder) {
 	const workers = `${pathToFileURL(join(import.meta.dirname, '../../workers')).href}/`;
 	module.registerHooks({
 		resolve(specifier, context, next) {
 			const found = next(specifier, context);
 			const name = found.url.startsWith(workers) && /^([a-z-]+)\.ts$/.exec(found.url.slice(workers.length))?.[1];
-			return name ? { url: pathToFileURL(join(bundles, `${name}.mjs`)).href, format: 'module', shortCircuit: true } : found;
+			return name ? { url: pathToFileURL(join(folder, `${name}.mjs`)).href, format: 'module', shortCircuit: true } : found;
 		},
 	});
 }
